@@ -17,6 +17,11 @@ export async function buildSystemC() {
   await make('bench', 'build/systemc');
 }
 
+/** The pass of the index, from the sources of its addon. */
+export async function buildIndexPass() {
+  await make('bench', 'build/index_pass');
+}
+
 /** @param {string} folder @param {string[]} targets */
 async function make(folder, ...targets) {
   const args = ['-C', folder, '--no-print-directory', ...targets];

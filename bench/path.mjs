@@ -2,6 +2,7 @@
 /** The whole path: a C model at full speed, client, daemon, file complete and durable. */
 import { join } from 'node:path';
 import { withDaemon } from './daemon.mjs';
+import { indexedPath } from './index-cost.mjs';
 import { measureLz4 } from './lz4.mjs';
 import { native } from './native.mjs';
 import { repeat, spread } from './statistics.mjs';
@@ -51,5 +52,6 @@ export async function benchPath({ workload, cycles, compression, runs }, directo
       unit: 'B/item',
     },
     { name: 'items in the file', value: items, unit: '' },
+    ...(await indexedPath(workload, directory, compression, Number(size), runs)).rows,
   ];
 }

@@ -208,19 +208,20 @@ static void bench_latency(const job_t *job, uint64_t model_ns)
 static void bench_path(const job_t *job)
 {
     uscope_writer_t *trace = open_trace("path");
-    uint64_t start = wall_ns();
+    uint64_t start = wall_ns(), processor = process_ns();
     uint64_t items = run_client(job->workload, job->cycles, 0, trace);
     double model = (double)(wall_ns() - start) * 1e-9;
     uscope_close_stats_t stats;
     close_trace(trace, &stats);
     double all = (double)(wall_ns() - start) * 1e-9;
+    processor = process_ns() - processor;
     if (stats.items != items) {
         fprintf(stderr, "%lu items made, %llu in the file\n", items, stats.items);
         exit(1);
     }
-    printf("{\"items\": %lu, \"seconds\": %.4f, \"model_seconds\": %.4f, \"file_bytes\": %llu, \"segments\": "
-           "%llu}\n",
-           items, all, model, stats.bytes, stats.segments);
+    printf("{\"items\": %lu, \"seconds\": %.4f, \"model_seconds\": %.4f, \"processor_ns\": %lu, "
+           "\"file_bytes\": %llu, \"segments\": %llu}\n",
+           items, all, model, processor, stats.bytes, stats.segments);
 }
 
 /* How long the model runs, its cycles take, and it takes until the file is complete. */

@@ -5,7 +5,8 @@
 /* An instruction in flight. */
 struct carried {
     uint64_t distance, since_entered, since_born;
-    uint32_t slot, id, stage;
+    uint32_t slot, id;
+    uint8_t stage; /* NO_STAGE: none */
 };
 
 /* -- read */
@@ -88,8 +89,8 @@ static bool walk_carry(struct pass *pass, struct input in, uint64_t last, bool a
             if (!apply || !slots->size) continue;
             if (key >= pass->cores[i].slots) {
                 if (key < slots->size) slots_bear(slots, key, id, *flushed != 0);
-            } else if ((slots->flags[key] & SLOT_BORN) && slots->ids[key] == id && *flushed) {
-                slots->flags[key] |= SLOT_FLUSHED;
+            } else if (*flushed && life_goes_on(slots->life + key, id)) {
+                slots->life[key].flags |= SLOT_FLUSHED;
             }
         }
     }
@@ -133,7 +134,7 @@ static bool get_carried(struct input *in, uint64_t *next, const struct plan_core
     carried->since_born = carried->since_entered + get_leb(in);
     carried->slot = (uint32_t)slot;
     carried->id = (uint32_t)id;
-    carried->stage = (uint32_t)stage - 1;
+    carried->stage = stage ? (uint8_t)(stage - 1) : NO_STAGE;
     *next = slot + 1;
     return !in->failed;
 }
@@ -177,12 +178,16 @@ static void continue_rows(struct pass *pass, struct input in, uint64_t last)
             if (!slots->size) continue;
             uint64_t cycle = last / pass->groups[core->group].period;
             uint32_t group = lives_earlier(slots->lives, carried.distance), slot = carried.slot;
-            struct life life = {cycle - carried.since_entered, life_cells(slots->lives, group),
-                                cycle - carried.since_born, carried.stage};
-            bool is_there =
-                slot < slots->size && (slots->flags[slot] & SLOT_BORN) && slots->ids[slot] == carried.id;
+            struct life *there = slot < slots->size ? slots->life + slot : 0;
+            bool is_there = there && (there->flags & SLOT_BORN) && there->id == carried.id;
+            struct life life = {cycle - carried.since_entered,
+                                life_cells(slots->lives, group),
+                                cycle - carried.since_born,
+                                carried.id,
+                                carried.stage,
+                                is_there ? there->flags : 0};
             if (is_there) {
-                slots->life[slot] = life;
+                *there = life;
             } else {
                 life_end(slots->lives, &life, false);
                 slots->lives->lost = true;
@@ -247,7 +252,7 @@ static void put_time_carry(struct pass *pass, struct output *out)
         uint32_t entries = 0, next = 0;
         for (uint32_t round = 0; round < 2; round++) {
             for (uint32_t slot = 0; slot < slots->size; slot++) {
-                uint8_t flags = slots->flags[slot];
+                uint8_t flags = slots->life[slot].flags;
                 if (!(flags & SLOT_BORN) || !((flags & SLOT_FLUSHED) || slot >= pass->cores[i].slots))
                     continue;
                 if (round == 0) {
@@ -255,7 +260,7 @@ static void put_time_carry(struct pass *pass, struct output *out)
                     continue;
                 }
                 put_leb(out, slot - next);
-                put_leb(out, slots->ids[slot]);
+                put_leb(out, slots->life[slot].id);
                 put_byte(out, flags & SLOT_FLUSHED ? 1 : 0);
                 next = slot + 1;
             }
@@ -273,8 +278,9 @@ static uint32_t count_carried(const struct slots *slots)
     uint32_t rows = 0, groups = 0;
     clear_bytes(lives->marks, MAX_LATE + lives->groups);
     for (uint32_t slot = 0; slot < slots->size; slot++) {
-        if (!(slots->flags[slot] & SLOT_BORN) || !slots->life[slot].cells) continue;
-        uint32_t group = life_group(lives, slots->life + slot);
+        const struct life *life = slots->life + slot;
+        if (!(life->flags & SLOT_BORN) || !life->cells) continue;
+        uint32_t group = life_group(lives, life);
         rows++;
         groups += !lives->marks[group];
         lives->marks[group] = 1;
@@ -288,12 +294,12 @@ static void put_core_rows(const struct slots *slots, struct output *out)
     uint32_t next = 0;
     for (uint32_t slot = 0; slot < slots->size; slot++) {
         const struct life *life = slots->life + slot;
-        if (!(slots->flags[slot] & SLOT_BORN) || !life->cells) continue;
+        if (!(life->flags & SLOT_BORN) || !life->cells) continue;
         put_leb(out, slot - next);
-        put_leb(out, zigzag((uint64_t)slots->ids[slot] - slot));
+        put_leb(out, zigzag((uint64_t)life->id - slot));
         put_leb(out, life_distance(lives, life));
-        put_leb(out, (uint64_t)(life->stage + 1));
         bool has_stage = life->stage != NO_STAGE;
+        put_leb(out, has_stage ? life->stage + 1u : 0);
         if (has_stage) put_leb(out, *lives->now - life->entered);
         put_leb(out, (has_stage ? life->entered : *lives->now) - life->born);
         next = slot + 1;

@@ -78,8 +78,9 @@ static uint64_t read_wide(const uint8_t *bytes, uint32_t size)
 static void load_written(struct written *written, const struct plan_core *core, uint32_t slot,
                          const uint8_t *data)
 {
-    written->pc[slot] = read_wide(data + core->pc_offset, core->pc_bytes);
-    written->bits[slot] = (uint32_t)read_wide(data + core->bits_offset, core->bits_bytes);
+    struct slot_text *text = written->slots + slot;
+    text->pc = read_wide(data + core->pc_offset, core->pc_bytes);
+    text->bits = (uint32_t)read_wide(data + core->bits_offset, core->bits_bytes);
 }
 
 static void load_core(struct pass *pass, uint32_t index)
@@ -96,7 +97,7 @@ static void load_core(struct pass *pass, uint32_t index)
         if (!followed->taken[slot]) continue;
         bool has_id = core->id_field != PLAN_NONE;
         slots_bear(slots, slot, has_id ? read_low(data + core->id_offset, core->id_bytes) : slot, false);
-        if (written->flags) load_written(written, core, slot, data);
+        if (written->slots) load_written(written, core, slot, data);
         data += storage->slot_bytes;
     }
 }

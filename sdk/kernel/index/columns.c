@@ -52,24 +52,16 @@ static void put_differences(struct output *out, const struct table *table, uint3
 /* The greatest number that is packed. */
 static const uint64_t MAX_PACKED = (uint64_t)1 << 51;
 
-static uint32_t bits_of(uint64_t range)
-{
-    uint32_t bits = 0;
-    while (range >> bits)
-        bits++;
-    return bits;
-}
-
 static uint64_t packed_size(uint64_t least, uint64_t most, uint32_t rows)
 {
     if (most > MAX_PACKED || (most - least) >> MAX_PACKED_BITS) return UINT64_MAX;
-    return leb_size(least) + 1 + ((uint64_t)rows * bits_of(most - least) + 7) / 8;
+    return leb_size(least) + 1 + ((uint64_t)rows * bit_size(most - least) + 7) / 8;
 }
 
 static void put_packed(struct output *out, const struct table *table, uint32_t column, uint64_t least,
                        uint64_t most)
 {
-    uint32_t bits = bits_of(most - least), filled = 0;
+    uint32_t bits = bit_size(most - least), filled = 0;
     uint64_t word = 0;
     put_leb(out, least);
     put_byte(out, (uint8_t)bits);

@@ -21,34 +21,27 @@ enum {
     OTHER,
 };
 
+/* Of opcodes whose class depends on other fields. */
+enum { BY_FUNCT7 = OTHER + 1, BY_WIDTH_LOAD, BY_WIDTH_STORE, BY_FUNCT3 };
+
+/* By opcode, bits 2 to 6: looked up, as the branches of a switch could not be foreseen. */
+static const uint8_t classes[32] = {
+    LOAD,   BY_WIDTH_LOAD,  OTHER, FENCE,  INTEGER,   INTEGER, INTEGER,   OTHER,
+    STORE,  BY_WIDTH_STORE, OTHER, ATOMIC, BY_FUNCT7, INTEGER, BY_FUNCT7, OTHER,
+    FLOAT,  FLOAT,          FLOAT, FLOAT,  FLOAT,     VECTOR,  OTHER,     OTHER,
+    BRANCH, JUMP,           OTHER, JUMP,   BY_FUNCT3, OTHER,   OTHER,     OTHER,
+};
+
 static uint32_t class_of_word(uint32_t bits)
 {
-    uint32_t funct3 = bits >> 12 & 7;
-    switch (bits & 0x7f) {
-    case 0x03: return LOAD;
-    case 0x0f: return FENCE;
-    case 0x13:
-    case 0x17:
-    case 0x1b:
-    case 0x37: return INTEGER;
-    case 0x23: return STORE;
-    case 0x2f: return ATOMIC;
-    case 0x33:
-    case 0x3b: return bits >> 25 != 1 ? INTEGER : funct3 < 4 ? MULTIPLY : DIVIDE;
+    uint32_t found = classes[bits >> 2 & 31], funct3 = bits >> 12 & 7;
+    switch (found) {
+    case BY_FUNCT7: return bits >> 25 != 1 ? INTEGER : funct3 < 4 ? MULTIPLY : DIVIDE;
     /* Widths 1 to 4 are of scalars, the others of vectors. */
-    case 0x07: return funct3 == 0 || funct3 > 4 ? VECTOR : FLOAT_LOAD;
-    case 0x27: return funct3 == 0 || funct3 > 4 ? VECTOR : FLOAT_STORE;
-    case 0x43:
-    case 0x47:
-    case 0x4b:
-    case 0x4f:
-    case 0x53: return FLOAT;
-    case 0x57: return VECTOR;
-    case 0x63: return BRANCH;
-    case 0x67:
-    case 0x6f: return JUMP;
-    case 0x73: return funct3 == 0 || funct3 == 4 ? SYSTEM : CSR;
-    default: return OTHER;
+    case BY_WIDTH_LOAD: return funct3 == 0 || funct3 > 4 ? VECTOR : FLOAT_LOAD;
+    case BY_WIDTH_STORE: return funct3 == 0 || funct3 > 4 ? VECTOR : FLOAT_STORE;
+    case BY_FUNCT3: return funct3 == 0 || funct3 == 4 ? SYSTEM : CSR;
+    default: return found;
     }
 }
 
@@ -117,6 +110,6 @@ uint32_t instruction_class(uint32_t bits, uint32_t xlen)
     case 0: return class_of_quadrant_0(bits & 0xffff, is_64);
     case 1: return class_of_quadrant_1(bits & 0xffff, is_64);
     case 2: return class_of_quadrant_2(bits & 0xffff, is_64);
-    default: return (bits & 0x1f) == 0x1f ? OTHER : class_of_word(bits);
+    default: return class_of_word(bits);
     }
 }

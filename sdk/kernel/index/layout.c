@@ -29,22 +29,21 @@ static void lay_out_groups(struct pass *pass, struct arena *arena, const uint32_
     }
 }
 
-static uint8_t effect_of(uint32_t kind, uint32_t action)
-{
-    if (kind == STORAGE_OTHER || action == ACTION_PROP_SET) return OP_NONE;
-    if (kind == STORAGE_COUNTER) return OP_COUNTER;
-    return action == ACTION_CLEAR ? OP_CLEAR : OP_WRITE;
-}
-
-static uint8_t role_of(const struct followed *followed, uint32_t field)
-{
-    if (field == followed->id_field) return FIELD_ID;
-    return field == followed->pc_field || field == followed->bits_field ? FIELD_TEXT : FIELD_OTHER;
-}
-
 static uint32_t mask_of(uint32_t bytes)
 {
     return bytes >= 4 ? UINT32_MAX : ((uint32_t)1 << 8 * bytes) - 1;
+}
+
+static void lay_out_catalogue(struct pass *pass, struct followed *followed, uint32_t index)
+{
+    const struct plan_core *core = pass->cores + index;
+    followed->core = index;
+    followed->slots = pass->slots + index;
+    followed->id_field = core->id_field;
+    if (!pass->written[index].slots) return;
+    followed->written = pass->written + index;
+    followed->pc_field = core->pc_field;
+    followed->bits_field = core->bits_field;
 }
 
 static void lay_out_storage(struct pass *pass, struct arena *arena, uint32_t id)
@@ -65,18 +64,10 @@ static void lay_out_storage(struct pass *pass, struct arena *arena, uint32_t id)
     followed->num_slots = storage->slots;
     followed->fields = storage->fields;
     followed->column = storage->column;
-    followed->id_field = storage->core ? pass->cores[storage->core - 1].id_field : PLAN_NONE;
     followed->group = storage->group == PLAN_NONE ? 0 : pass->groups + storage->group;
     followed->track = track;
-    followed->slots = storage->core ? pass->slots + storage->core - 1 : 0;
-    for (uint32_t action = ACTION_SET; action <= ACTION_CLEAR + 1 && action < ACTIONS; action++)
-        followed->effects[action] = effect_of(storage->kind, action);
-    bool has_texts = storage->core && pass->written[storage->core - 1].flags;
-    followed->written = has_texts ? pass->written + storage->core - 1 : 0;
-    followed->pc_field = has_texts ? followed->written->pc_field : PLAN_NONE;
-    followed->bits_field = has_texts ? followed->written->bits_field : PLAN_NONE;
-    for (uint32_t field = 0; field < FIELD_ROLES; field++)
-        followed->roles[field] = role_of(followed, field);
+    followed->id_field = followed->pc_field = followed->bits_field = PLAN_NONE;
+    if (storage->core) lay_out_catalogue(pass, followed, storage->core - 1);
     if (!track) return;
     track->histogram = histogram;
     track->slots = storage->slots;
@@ -90,21 +81,18 @@ static void lay_out_slots(struct pass *pass, struct arena *arena, uint32_t index
 {
     const struct plan_core *core = pass->cores + index;
     uint32_t size = strange_slots ? ALL_SLOTS : core->slots;
-    uint8_t *flags = take_zeros(arena, size);
-    uint32_t *ids = take(arena, size * sizeof *ids), *next = take(arena, size * sizeof *next);
+    struct life *life = take_zeros(arena, size * sizeof *life);
+    uint32_t *next = take(arena, size * sizeof *next);
     uint32_t *heads = take_zeros(arena, SPECIAL_HEADS * sizeof *heads);
-    struct life *life = take(arena, size * sizeof *life);
     if (!arena->base) return;
     struct lives *lives = pass->lives + index;
     pass->slots[index] = (struct slots){
-        .flags = flags,
-        .ids = ids,
+        .life = life,
         .heads = heads,
         .next = next,
         .size = size,
         .known = core->slots,
         .id_field = core->id_field,
-        .life = life,
         .lives = lives,
     };
 }
@@ -133,15 +121,13 @@ static void lay_out_texts(struct pass *pass, struct arena *arena, uint32_t index
     const struct plan_core *core = pass->cores + index;
     if (core->pc_field == PLAN_NONE && core->bits_field == PLAN_NONE) return;
     uint32_t size = strange_slots ? ALL_SLOTS : core->slots;
-    uint64_t *pc = take_zeros(arena, size * sizeof *pc);
-    uint32_t *bits = take_zeros(arena, size * sizeof *bits);
-    uint8_t *flags = take_zeros(arena, size);
+    struct slot_text *slots = take_zeros(arena, size * sizeof *slots);
     uint16_t *list = take(arena, size * sizeof *list);
     struct text_set set = {0};
     lay_out_set(&set, arena, frames_size_of(pass));
     if (!arena->base) return;
-    pass->written[index] = (struct written){set, pc, bits, flags, list, 0, core->pc_field, core->bits_field};
-    if (core->mix_xlen) pass->slots[index].bits = bits;
+    pass->written[index] = (struct written){set, slots, list, 0, &pass->unsettled};
+    if (core->mix_xlen) pass->slots[index].texts = slots;
 }
 
 static void lay_out_lives(struct pass *pass, struct arena *arena, uint32_t index, const uint32_t *plan)
@@ -161,6 +147,7 @@ static void lay_out_lives(struct pass *pass, struct arena *arena, uint32_t index
         .marks = marks,
         .stage_of = core->stage_map == PLAN_NONE ? pass->no_labels : plan_labels(plan, core->stage_map),
         .now = &pass->groups[core->group].now,
+        .unsettled = &pass->unsettled,
         .stages = core->stages,
         .stride = stride,
         .capacity = capacity,
@@ -195,6 +182,7 @@ static void lay_out_events(struct pass *pass, struct arena *arena, const uint32_
     pass->num_events = pass->head->events;
     pass->longest = longest_item(pass) + READ_BEYOND;
     pass->last_item = take_zeros(arena, pass->longest);
+    pass->no_row = take_zeros(arena, sizeof *pass->no_row);
     pass->counted = take_zeros(arena, pass->head->events * sizeof *pass->counted);
     struct text_set strings = {0};
     lay_out_set(&strings, arena, frames_size_of(pass));
@@ -202,21 +190,27 @@ static void lay_out_events(struct pass *pass, struct arena *arena, const uint32_
     bool any_strings = false;
     for (uint32_t i = 0; i < pass->head->events; i++) {
         const struct plan_event *event = pass->events + i;
+        bool is_counted = event->group != PLAN_NONE, has_labels = is_counted && event->label;
+        bool is_plain = !event->string && event->role == EVENT_OTHER;
+        bool enters = !event->string && event->role == EVENT_STAGE;
         pass->counted[i] = (struct counted_event){
-            .group = event->group == PLAN_NONE ? 0 : pass->groups + event->group,
-            .labels = event->label ? plan_labels(plan, event->map) : pass->no_labels,
-            .label = event->label ? EVENT_HEAD_BYTES + event->label - 1 : 0,
-            .column = event->column,
+            .row = is_counted ? &pass->groups[event->group].row : &pass->no_row,
+            .labels = has_labels ? plan_labels(plan, event->map) : pass->no_labels,
+            .label = has_labels ? EVENT_HEAD_BYTES + event->label - 1 : 0,
+            .column = is_counted ? event->column : 0,
             .payload = event->payload,
+            .effect = is_plain ? EVENT_COUNTED
+                      : enters ? EVENT_ENTERS
+                               : EVENT_IS_MORE,
             .role = event->role,
             .string = event->string ? EVENT_HEAD_BYTES + event->string - 1 : 0,
         };
         any_strings = any_strings || event->string;
+        struct counted_event *counted = pass->counted + i;
+        counted->core = event->core;
         if (event->role != EVENT_STAGE) continue;
         const struct plan_core *core = pass->cores + event->core;
-        struct counted_event *counted = pass->counted + i;
         counted->slots = pass->slots + event->core;
-        counted->core = event->core;
         counted->id = EVENT_HEAD_BYTES + core->stage_id - 1;
         counted->id_mask = mask_of(core->stage_id_bytes);
         counted->stage = EVENT_HEAD_BYTES + core->stage - 1;
@@ -239,6 +233,7 @@ static void lay_out(struct pass *pass, struct arena *arena, const uint32_t *plan
     pass->written = take_zeros(arena, pass->head->cores * sizeof *pass->written);
     pass->stats = take_zeros(arena, pass->head->cores * sizeof *pass->stats);
     pass->followed = take_zeros(arena, pass->head->storages * sizeof *pass->followed);
+    pass->kinds = take_zeros(arena, OP_KINDS * sizeof *pass->kinds);
     for (uint32_t i = 0; i < pass->head->cores; i++)
         lay_out_core(pass, arena, i, plan, strange_slots);
     for (uint32_t i = 0; i < pass->head->storages; i++)

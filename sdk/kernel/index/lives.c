@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "lives.h"
 
-struct life life_birth(struct lives *lives, uint32_t id)
+bool lives_next_group(struct lives *lives)
 {
-    uint32_t index = lives->births++ / GROUP_ROWS;
-    if (index == lives->capacity) lives->full = true;
-    if (lives->full) return no_life;
-    uint64_t *cells = life_cells(lives, MAX_LATE + index);
-    if (index == lives->groups) {
-        lives->groups++;
-        clear_bytes(cells, lives->stride * sizeof *cells);
-        cells[LIFE_FIRST] = *lives->now;
+    if (!lives->stages) return false;
+    if (lives->groups == lives->capacity) {
+        lives->full = true;
+        return false;
     }
-    cells[LIFE_LAST] = *lives->now;
-    struct life life = {0, cells, *lives->now, NO_STAGE};
+    lives->group = life_cells(lives, MAX_LATE + lives->groups++);
+    clear_bytes(lives->group, lives->stride * sizeof *lives->group);
+    lives->group[LIFE_FIRST] = *lives->now;
+    return true;
+}
+
+void life_enter_early(const struct lives *lives, struct life *life)
+{
     for (uint32_t i = 0; i < lives->num_early; i++)
-        if (lives->early[i].id == id) life_enter(lives, &life, lives->early[i].value);
-    return life;
+        if (lives->early[i].id == life->id) life_enter(lives, life, lives->early[i].value);
 }
 
 void lives_postpone(struct lives *lives, uint32_t id, uint32_t value)
 {
+    *lives->unsettled = true;
     if (lives->num_early < MAX_EARLY) lives->early[lives->num_early++] = (struct early){id, value};
 }
 

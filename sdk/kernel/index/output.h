@@ -39,12 +39,15 @@ static inline void put_leb(struct output *out, uint64_t value)
     put_byte(out, (uint8_t)value);
 }
 
+/* Bits of a number without those in front that are 0. */
+static inline uint32_t bit_size(uint64_t value)
+{
+    return value ? 64 - (uint32_t)__builtin_clzll(value) : 0;
+}
+
 static inline uint32_t leb_size(uint64_t value)
 {
-    uint32_t size = 1;
-    while (value >>= 7)
-        size++;
-    return size;
+    return (bit_size(value | 1) + 6) / 7;
 }
 
 static inline uint64_t zigzag(uint64_t value)

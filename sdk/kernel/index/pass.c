@@ -3,6 +3,9 @@
 
 #include "state.h"
 
+/* Not in the loop over items: there it would only cost registers. */
+#define RARE __attribute__((noinline))
+
 /* -- the start */
 
 /* What the buffers held since the segment before ended, and what the checkpoint of this one has made of it.
@@ -40,7 +43,7 @@ static void start_buffers(struct pass *pass)
 static bool is_followed(const struct slots *slots)
 {
     for (uint32_t slot = 0; slot < slots->size; slot++)
-        if ((slots->flags[slot] & SLOT_BORN) && !slots->life[slot].cells) return false;
+        if ((slots->life[slot].flags & SLOT_BORN) && !slots->life[slot].cells) return false;
     return !slots->size || !slots->lives->lost;
 }
 
@@ -72,23 +75,31 @@ static bool start(struct pass *pass)
 
 /* -- the frames */
 
-static void settle(struct pass *pass)
+static void settle_closings(struct pass *pass)
 {
     for (uint32_t i = 0; i < pass->closings.count; i++) {
         const struct closing *closing = pass->closings.list + i;
         const struct plan_core *core = pass->cores + closing->core;
-        if (!closing->flushed) {
+        bool is_retired = !(closing->life.flags & SLOT_FLUSHED);
+        if (is_retired) {
             struct group *group = pass->groups + core->group;
             group->row[core->retired]++;
             stats_retire(pass->stats + closing->core, group->now, closing->bits);
         }
-        life_end(pass->lives + closing->core, &closing->life, !closing->flushed);
+        life_end(pass->lives + closing->core, &closing->life, is_retired);
     }
     pass->closings.count = 0;
+}
+
+/* The frame is over, and something of it waits for that. */
+static RARE void settle(struct pass *pass)
+{
+    pass->unsettled = false;
+    settle_closings(pass);
     for (uint32_t i = 0; i < pass->head->cores; i++) {
         pass->lives[i].num_early = 0;
         stats_settle(pass->stats + i);
-        if (pass->written[i].listed) written_settle(pass->written + i);
+        written_settle(pass->written + i);
     }
 }
 
@@ -111,90 +122,118 @@ static void change_counter(struct followed *followed, uint32_t action, uint64_t 
     followed->value = after;
 }
 
-/* An op as the first eight bytes of a wide one have it. */
-static inline uint32_t action_of(uint64_t head)
+static RARE bool clear_slot(struct pass *pass, struct followed *followed, uint32_t slot)
 {
-    return (uint32_t)head >> 8 & 0xff;
-}
-
-static inline uint32_t storage_of(uint64_t head)
-{
-    return (uint32_t)head >> 16;
-}
-
-static inline uint32_t slot_of(uint64_t head)
-{
-    return (uint32_t)(head >> 32) & 0xffff;
-}
-
-static inline uint32_t field_of(uint64_t head)
-{
-    return (uint32_t)(head >> 48);
-}
-
-static bool take_slot_op(struct pass *pass, struct followed *followed, uint64_t head, uint64_t value)
-{
-    uint32_t slot = slot_of(head), field = field_of(head);
-    bool is_clear = action_of(head) == ACTION_CLEAR;
     struct slots *slots = followed->slots;
     if (slots && slot < slots->size) {
-        if (!is_clear)
-            slots_set(slots, slot, field, (uint32_t)value);
-        else if (!slots_clear(slots, slot, (uint32_t)(slots - pass->slots), &pass->closings))
-            return false;
+        pass->unsettled = true;
+        if (!slots_clear(slots, slot, followed->core, &pass->closings)) return false;
+        if (followed->written) written_clear(followed->written, slot);
     }
-    struct written *written = followed->written;
-    if (slots && written && slot < slots->size) {
-        if (is_clear || field == followed->id_field)
-            written_leave(written, slot, is_clear);
-        else if (field == followed->pc_field || field == followed->bits_field)
-            written_set(written, slot, field, value);
-    }
-    if (slot < followed->num_slots && (is_clear || field < followed->fields))
-        set_taken(followed, slot, !is_clear, pass->time);
+    if (slot < followed->num_slots) set_taken(followed, slot, 0, pass->time);
     return true;
+}
+
+/* A field of a slot that may be free, or may get another instruction. */
+static RARE void write_slot(struct pass *pass, struct followed *followed, uint32_t slot, uint32_t field,
+                            uint64_t value)
+{
+    struct slots *slots = followed->slots;
+    struct written *written = followed->written;
+    if (slots && slot < slots->size) {
+        slots_set(slots, slot, field, (uint32_t)value);
+        if (written && field == followed->id_field)
+            written_leave(written, slot);
+        else if (field == followed->pc_field)
+            written_pc(written, slot, value);
+        else if (field == followed->bits_field)
+            written_bits(written, slot, value);
+    }
+    if (slot < followed->num_slots && field < followed->fields) set_taken(followed, slot, 1, pass->time);
 }
 
 /* The same instruction again in its slot, as models say it that never clear one. */
 static inline bool is_same_again(const struct followed *followed, uint32_t slot, uint32_t id)
 {
     const struct slots *slots = followed->slots;
-    if (slot >= slots->size || slots->ids[slot] != id) return false;
-    return (slots->flags[slot] & (SLOT_BORN | SLOT_FLUSHED)) == SLOT_BORN;
+    return slot < slots->size && life_goes_on(slots->life + slot, id);
 }
 
-/* A field of a slot that is taken; most of them say nothing new. False: it is to be looked at closely. */
-static inline bool take_field(struct followed *followed, uint32_t slot, uint32_t field, uint64_t value)
+static enum op_effect effect_of(const struct followed *followed, uint32_t action, uint32_t field)
 {
-    if (field >= FIELD_ROLES) return false;
-    uint8_t role = followed->roles[field];
-    if (role == FIELD_OTHER) return true;
-    struct written *written = followed->written;
-    if (role == FIELD_TEXT) {
-        written_set(written, slot, field, value);
-        return true;
+    if (action - 1 > ACTION_PROP_SET - 1) return OP_INVALID;
+    if (followed->kind == STORAGE_OTHER || action == ACTION_PROP_SET) return OP_NONE;
+    if (followed->kind == STORAGE_COUNTER) {
+        if (action != ACTION_CLEAR && field) return OP_NONE;
+        return action == ACTION_ADD && followed->group ? OP_ADD : OP_COUNTER;
     }
-    if (!is_same_again(followed, slot, (uint32_t)value)) return false;
-    if (written && (written->flags[slot] & (HAS_PC | HAS_BITS))) written_note(written, slot);
+    if (action == ACTION_CLEAR) return OP_CLEAR;
+    if (field == followed->id_field) return OP_WRITE_ID;
+    if (field == followed->pc_field) return OP_WRITE_PC;
+    return field == followed->bits_field ? OP_WRITE_BITS : OP_WRITE;
+}
+
+/* An op of a kind that has not been seen here. False: there is none. */
+static RARE bool learn_kind(struct pass *pass, struct op_kind *kind, uint64_t key)
+{
+    uint32_t action = (uint8_t)(key >> 8);
+    bool is_wide = (uint8_t)key == TAG_WIDE;
+    uint32_t storage = is_wide ? (uint16_t)(key >> 16) : (uint8_t)(key >> 16);
+    uint32_t field = is_wide ? (uint32_t)(key >> 48) : (uint16_t)(key >> 40);
+    if (storage >= pass->num_storages) return false;
+    struct followed *followed = pass->followed + storage;
+    enum op_effect effect = effect_of(followed, action, field);
+    if (effect == OP_INVALID) return false;
+    *kind = (struct op_kind){key,
+                             followed->taken,
+                             followed,
+                             followed->num_slots,
+                             (uint16_t)field,
+                             (uint8_t)action,
+                             (uint8_t)effect};
     return true;
 }
 
-/* False: it is none. */
-static inline bool take_op(struct pass *pass, uint64_t head, uint64_t value)
+static inline bool is_taken(const struct op_kind *kind, uint32_t slot)
 {
-    uint32_t action = action_of(head), storage = storage_of(head), slot = slot_of(head),
-             field = field_of(head);
-    if (storage >= pass->num_storages || action - 1 > ACTION_PROP_SET - 1) return false;
-    struct followed *followed = pass->followed + storage;
-    uint8_t effect = followed->effects[action];
-    if (effect == OP_WRITE) {
-        if (slot < followed->num_slots && followed->taken[slot] && take_field(followed, slot, field, value))
-            return true;
-        return take_slot_op(pass, followed, head, value);
+    return slot < kind->num_slots && kind->taken[slot];
+}
+
+/* What most fields of a slot that is taken say is not new. False: there is no such op. */
+static inline bool take_op(struct pass *pass, uint64_t key, uint32_t slot, uint64_t value)
+{
+    struct op_kind *kind = pass->kinds + (key * 0x9e3779b97f4a7c15ull >> (64 - OP_KINDS_BITS));
+    if (kind->key != key && !learn_kind(pass, kind, key)) return false;
+    struct followed *followed = kind->followed;
+    switch (kind->effect) {
+    case OP_NONE: return true;
+    case OP_ADD:
+        if (slot) return true;
+        followed->group->row[followed->column] += value;
+        followed->value += value;
+        return true;
+    case OP_COUNTER:
+        if (slot == 0) change_counter(followed, kind->action, value);
+        return true;
+    case OP_CLEAR: return clear_slot(pass, followed, slot);
+    case OP_WRITE_ID:
+        if (!is_taken(kind, slot) || !is_same_again(followed, slot, (uint32_t)value)) break;
+        if (followed->written) written_leave(followed->written, slot);
+        return true;
+    case OP_WRITE_PC:
+        if (!is_taken(kind, slot)) break;
+        written_pc(followed->written, slot, value);
+        return true;
+    case OP_WRITE_BITS:
+        if (!is_taken(kind, slot)) break;
+        written_bits(followed->written, slot, value);
+        return true;
+    case OP_WRITE:
+        if (is_taken(kind, slot)) return true;
+        break;
+    default: __builtin_unreachable();
     }
-    if (effect == OP_CLEAR) return take_slot_op(pass, followed, head, value);
-    if (effect == OP_COUNTER && slot == 0 && (action == ACTION_CLEAR || field == 0))
-        change_counter(followed, action, value);
+    write_slot(pass, followed, slot, kind->field, value);
     return true;
 }
 
@@ -221,94 +260,147 @@ static void take_flush(struct pass *pass, uint32_t index, const uint8_t *payload
     if (slots->size) pass->stats[index].squashed[reason]++;
 }
 
-static inline void take_role(struct pass *pass, const struct plan_event *event, const uint8_t *payload)
+static void take_stall(struct pass *pass, uint32_t index, const uint8_t *payload)
 {
-    if (event->role == EVENT_FLUSH) take_flush(pass, event->core, payload);
-    if (event->role == EVENT_STALL) {
-        const struct plan_core *core = pass->cores + event->core;
-        struct group *group = pass->groups + core->group;
-        uint32_t reason =
-            count_reason(pass, group, payload, core->stalls, core->stall_reason, core->stall_map);
-        if (pass->slots[event->core].size) stats_stall(pass->stats + event->core, reason, group->now);
-        if (!core->stall_id || !core->stages) return;
-        uint32_t id = read_low(payload + core->stall_id - 1, core->stall_id_bytes);
-        slots_stall(pass->slots + event->core, id, event->core, &pass->closings);
-    }
+    const struct plan_core *core = pass->cores + index;
+    struct slots *slots = pass->slots + index;
+    struct group *group = pass->groups + core->group;
+    uint32_t reason = count_reason(pass, group, payload, core->stalls, core->stall_reason, core->stall_map);
+    if (slots->size) stats_stall(pass->stats + index, reason, group->now);
+    if (!core->stall_id || !core->stages) return;
+    uint32_t id = read_low(payload + core->stall_id - 1, core->stall_id_bytes);
+    slots_stall(slots, id, index, &pass->closings);
+}
+
+static inline void take_stage(struct pass *pass, const struct counted_event *event, const uint8_t *at)
+{
+    uint32_t id = read_u32(at + event->id) & event->id_mask;
+    uint32_t stage = read_u32(at + event->stage) & event->stage_mask;
+    slots_enter(event->slots, id, event->core, &pass->closings, stage);
+}
+
+/* A string, a flush, a stall. */
+static RARE void take_more(struct pass *pass, const struct counted_event *event, const uint8_t *at)
+{
+    if (event->string) text_set_add(&pass->strings, read_u32(at + event->string), 0);
+    if (event->role == EVENT_STAGE) take_stage(pass, event, at);
+    if (event->role == EVENT_FLUSH) take_flush(pass, event->core, at + EVENT_HEAD_BYTES);
+    if (event->role == EVENT_STALL) take_stall(pass, event->core, at + EVENT_HEAD_BYTES);
+}
+
+/* There is no item here: what follows is not looked at. */
+static RARE const uint8_t *fail(struct pass *pass, const uint8_t *end)
+{
+    pass->failed = true;
+    return end;
 }
 
 /*
- * An event, of whose head there are enough bytes; returns where the next item is, NULL: it is none. What it
- * reads is within `READ_BEYOND` bytes after the event: the caller ensures that they exist.
+ * An event, of whose head there are enough bytes; returns where the next item is. What it reads is within
+ * `READ_BEYOND` bytes after the event: the caller ensures that they exist.
  */
-static inline const uint8_t *take_event(struct pass *pass, const uint8_t *at, uint64_t head, uint64_t left)
+static inline const uint8_t *take_event(struct pass *pass, const uint8_t *at, uint64_t head,
+                                        const uint8_t *end, bool is_last)
 {
     uint32_t type = (uint32_t)(head >> 16) & 0xffff, size = (uint32_t)(head >> 32);
-    if (size > left - EVENT_HEAD_BYTES) return 0;
+    bool is_counted = type < pass->num_events;
+    /* One that is counted has the size that its type says: there is room for it in front of the last items.
+     */
+    if ((is_last || !is_counted) && size > (uint64_t)(end - at) - EVENT_HEAD_BYTES) return fail(pass, end);
     const uint8_t *next = at + EVENT_HEAD_BYTES + size;
-    if (type >= pass->num_events) return next;
+    if (!is_counted) return next;
     const struct counted_event *event = pass->counted + type;
-    if (size != event->payload) return 0;
-    if (event->group) event->group->row[event->column + event->labels[at[event->label]]]++;
-    if (event->string) text_set_add(&pass->strings, read_u32(at + event->string), 0);
-    if (event->role == EVENT_STAGE) {
-        uint32_t id = read_u32(at + event->id) & event->id_mask;
-        uint32_t stage = read_u32(at + event->stage) & event->stage_mask;
-        slots_enter(event->slots, id, event->core, &pass->closings, stage);
-    } else if (event->role) {
-        take_role(pass, pass->events + type, at + EVENT_HEAD_BYTES);
-    }
+    if (size != event->payload) return fail(pass, end);
+    (*event->row)[event->column + event->labels[at[event->label]]]++;
+    if (event->effect == EVENT_ENTERS)
+        take_stage(pass, event, at);
+    else if (event->effect == EVENT_IS_MORE)
+        take_more(pass, event, at);
     return next;
 }
 
-/* The same for an op of nine bytes: storage and value are shorter. */
-static inline uint64_t wide_head(const uint8_t *at)
-{
-    return (uint64_t)at[1] << 8 | (uint64_t)at[2] << 16 | (uint64_t)read_u32(at + 3) << 32;
-}
-
-/* The item at `at`, of which there are `left` bytes; returns where the next one is, NULL: it is none. */
-static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, uint64_t left)
+/* Returns where the next item is. */
+static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, const uint8_t *end, bool is_last)
 {
     uint64_t head = read_u64(at);
     uint8_t tag = (uint8_t)head;
-    if (tag == TAG_EVENT) return take_event(pass, at, head, left);
-    if (tag == TAG_WIDE && left >= WIDE_BYTES)
-        return take_op(pass, head, read_u64(at + 8)) ? at + WIDE_BYTES : 0;
-    if (tag == TAG_COMPACT && left >= COMPACT_BYTES)
-        return take_op(pass, wide_head(at), read_u16(at + 7)) ? at + COMPACT_BYTES : 0;
-    return 0;
+    if (tag == TAG_EVENT) return take_event(pass, at, head, end, is_last);
+    uint64_t key, value;
+    uint32_t slot, size;
+    if (tag == TAG_WIDE) {
+        if (is_last && end - at < WIDE_BYTES) return fail(pass, end);
+        key = head & ~((uint64_t)0xffff << 32);
+        slot = (uint16_t)(head >> 32);
+        value = read_u64(at + 8);
+        size = WIDE_BYTES;
+    } else {
+        /* Storage and value are shorter. */
+        if (tag != TAG_COMPACT || (is_last && end - at < COMPACT_BYTES)) return fail(pass, end);
+        key = head & 0x00ffff0000ffffff;
+        slot = (uint16_t)(head >> 24);
+        value = read_u16(at + 7);
+        size = COMPACT_BYTES;
+    }
+    return take_op(pass, key, slot, value) ? at + size : fail(pass, end);
 }
 
 /* One of the last items: it is copied, so that what follows it can be read. */
-static const uint8_t *take_last_item(struct pass *pass, const uint8_t *at, const uint8_t *end)
+static RARE const uint8_t *take_last_item(struct pass *pass, const uint8_t *at, const uint8_t *end)
 {
     uint64_t left = (uint64_t)(end - at);
-    if (left < EVENT_HEAD_BYTES) return 0;
+    if (left < EVENT_HEAD_BYTES) return fail(pass, end);
     copy_bytes(pass->last_item, at, left);
-    const uint8_t *next = take_item(pass, pass->last_item, left);
-    return next ? at + (next - pass->last_item) : 0;
+    return at + (take_item(pass, pass->last_item, pass->last_item + left, true) - pass->last_item);
 }
 
-/* Items of a frame; returns where they end, NULL: one is none. */
-static const uint8_t *take_items(struct pass *pass, const uint8_t *at, const uint8_t *end, uint32_t count)
+/* Items of a frame; returns where they end. */
+static inline const uint8_t *take_items(struct pass *pass, const uint8_t *at, const uint8_t *end,
+                                        uint32_t count)
 {
-    for (; count > 0 && at; count--) {
-        uint64_t left = (uint64_t)(end - at);
-        at = left >= pass->longest ? take_item(pass, at, left) : take_last_item(pass, at, end);
-    }
+    for (; count > 0; count--)
+        at = at < pass->last_items ? take_item(pass, at, end, false) : take_last_item(pass, at, end);
     return at;
 }
 
-static void enter_frame(struct pass *pass, uint64_t by)
+static inline void enter_frame(struct pass *pass, uint64_t by)
 {
-    pass->time += by;
-    for (uint32_t i = 0; i < pass->head->groups; i++) {
-        struct group *group = pass->groups + i;
+    uint64_t time = pass->time + by;
+    pass->time = time;
+    struct group *end = pass->groups + pass->head->groups;
+    for (struct group *group = pass->groups; group < end; group++) {
         /* Mostly a frame follows each cycle: no division for these. */
-        if (group->aligned && by != group->period && pass->time % group->period) group->aligned = false;
-        group->now = by == group->period ? group->now + 1 : pass->time / group->period;
-        if (pass->time >= group->end) group_advance(group, pass->time);
+        if (by == group->period) {
+            group->now++;
+        } else {
+            group->now = time / group->period;
+            if (time % group->period) group->aligned = false;
+        }
+        if (time >= group->end) group_advance(group, time);
     }
+}
+
+/* The head of a frame; false: there is none. */
+static inline bool get_frame(struct input *in, uint64_t *by, uint32_t *count)
+{
+    if (in->end - in->at >= 4) {
+        uint32_t bytes = read_u32(in->at);
+        if (!(bytes & 0x80)) {
+            *by = bytes & 0x7f;
+            *count = (uint16_t)(bytes >> 8);
+            in->at += 3;
+            return true;
+        }
+        if (!(bytes & 0x8000)) {
+            *by = (bytes & 0x7f) | (bytes >> 1 & 0x3f80);
+            *count = bytes >> 16;
+            in->at += 4;
+            return true;
+        }
+    }
+    *by = get_leb(in);
+    const uint8_t *items = get_bytes(in, 2);
+    *count = items ? read_u16(items) : 0;
+    return !in->failed;
 }
 
 static bool walk(struct pass *pass)
@@ -316,15 +408,17 @@ static bool walk(struct pass *pass)
     const struct index_job *job = pass->job;
     struct input in = {job->frames, job->frames + job->frames_size, false};
     uint64_t before = job->start;
+    bool has_others = job->frames_size >= pass->longest;
+    pass->last_items = has_others ? in.end - pass->longest + 1 : in.at;
     while (in.at < in.end) {
-        uint64_t by = get_leb(&in);
-        const uint8_t *count = get_bytes(&in, 2);
-        if (in.failed || by > UINT64_MAX - before) return false;
+        uint64_t by;
+        uint32_t count;
+        if (!get_frame(&in, &by, &count) || by > UINT64_MAX - before) return false;
         before += by;
-        settle(pass);
+        if (pass->unsettled) settle(pass);
         enter_frame(pass, before - pass->time);
-        in.at = take_items(pass, in.at, in.end, read_u16(count));
-        if (!in.at) return false;
+        in.at = take_items(pass, in.at, in.end, count);
+        if (pass->failed) return false;
     }
     settle(pass);
     for (uint32_t i = 0; i < pass->head->groups; i++)

@@ -10,7 +10,7 @@ static uint32_t *head_of(struct slots *slots, uint32_t id)
 static uint32_t *link_to(struct slots *slots, uint32_t id)
 {
     uint32_t *link = head_of(slots, id);
-    while (*link && slots->ids[*link - 1] != id)
+    while (*link && slots->life[*link - 1].id != id)
         link = slots->next + (*link - 1);
     return link;
 }
@@ -19,72 +19,95 @@ static void unlink_special(struct slots *slots, uint32_t *link)
 {
     uint32_t slot = *link - 1;
     *link = slots->next[slot];
-    slots->flags[slot] &= (uint8_t)~SLOT_SPECIAL;
+    slots->life[slot].flags &= (uint8_t)~SLOT_SPECIAL;
     slots->special--;
 }
 
-void slots_bear(struct slots *slots, uint32_t slot, uint32_t id, bool flushed)
+/* One whose id is not the number of its slot. The one that is born last has the id. */
+static void link_special(struct slots *slots, uint32_t slot)
 {
-    slots->flags[slot] = (uint8_t)(SLOT_TAKEN | SLOT_BORN | (flushed ? SLOT_FLUSHED : 0));
-    slots->ids[slot] = id;
-    slots->life[slot] = no_life;
-    if (id == slot) return;
-    /* The one that is born last has the id. */
-    uint32_t *link = link_to(slots, id);
+    uint32_t id = slots->life[slot].id, *link = link_to(slots, id);
     if (*link) unlink_special(slots, link);
     uint32_t *head = head_of(slots, id);
     slots->next[slot] = *head;
     *head = slot + 1;
-    slots->flags[slot] |= SLOT_SPECIAL;
+    slots->life[slot].flags |= SLOT_SPECIAL;
     slots->special++;
+}
+
+static inline void bear(struct slots *slots, uint32_t slot, uint32_t id)
+{
+    struct life *life = slots->life + slot;
+    life->flags = SLOT_TAKEN | SLOT_BORN;
+    life->id = id;
+    if (id != slot) link_special(slots, slot);
+}
+
+void slots_bear(struct slots *slots, uint32_t slot, uint32_t id, bool flushed)
+{
+    struct life *life = slots->life + slot;
+    bear(slots, slot, id);
+    if (flushed) life->flags |= SLOT_FLUSHED;
+    life->cells = 0;
+    life->stage = NO_STAGE;
 }
 
 static void free_slot(struct slots *slots, uint32_t slot)
 {
-    if (slots->flags[slot] & SLOT_SPECIAL) unlink_special(slots, link_to(slots, slots->ids[slot]));
-    slots->flags[slot] = 0;
+    struct life *life = slots->life + slot;
+    if (life->flags & SLOT_SPECIAL) unlink_special(slots, link_to(slots, life->id));
+    life->flags = 0;
 }
 
 static void birth(struct slots *slots, uint32_t slot, uint32_t id)
 {
     struct stats *stats = slots->lives->stats;
-    slots_bear(slots, slot, id, false);
-    slots->life[slot] = life_birth(slots->lives, id);
+    bear(slots, slot, id);
+    life_birth(slots->lives, slots->life + slot);
     stats->births++;
     if (slot >= slots->known) stats->exact = false;
 }
 
-void slots_set(struct slots *slots, uint32_t slot, uint32_t field, uint32_t value)
+/* A field of a slot in which something is. */
+static void change(struct slots *slots, uint32_t slot, uint32_t field, uint32_t value)
 {
-    uint8_t flags = slots->flags[slot];
+    struct life *life = slots->life + slot;
     struct stats *stats = slots->lives->stats;
-    if (!flags) {
-        slots->flags[slot] = SLOT_TAKEN;
-        if (slots->id_field == UINT32_MAX)
-            birth(slots, slot, slot);
-        else
-            stats->unborn++;
-    }
-    if (field != slots->id_field || field == UINT32_MAX) return;
-    if ((flags & SLOT_BORN) && !(flags & SLOT_FLUSHED) && slots->ids[slot] == value) return;
-    if (flags & SLOT_BORN)
-        life_end(slots->lives, slots->life + slot, false);
-    else
+    if (field != slots->id_field || life_goes_on(life, value)) return;
+    if (life->flags & SLOT_BORN) {
+        life_end(slots->lives, life, false);
+        if (!(life->flags & SLOT_FLUSHED)) stats->lost++;
+    } else {
         stats->unborn--;
-    if ((flags & (SLOT_BORN | SLOT_FLUSHED)) == SLOT_BORN) stats->lost++;
+    }
     free_slot(slots, slot);
     birth(slots, slot, value);
 }
 
+void slots_set(struct slots *slots, uint32_t slot, uint32_t field, uint32_t value)
+{
+    struct life *life = slots->life + slot;
+    if (life->flags) {
+        change(slots, slot, field, value);
+    } else if (field == slots->id_field || slots->id_field == UINT32_MAX) {
+        birth(slots, slot, field == slots->id_field ? value : slot);
+    } else {
+        life->flags = SLOT_TAKEN;
+        slots->lives->stats->unborn++;
+        *slots->lives->unsettled = true;
+    }
+}
+
 bool slots_clear(struct slots *slots, uint32_t slot, uint32_t core, struct closings *closings)
 {
-    uint8_t flags = slots->flags[slot];
-    if (flags & SLOT_BORN) {
+    const struct life *life = slots->life + slot;
+    if (life->flags & SLOT_BORN) {
         if (closings->count == closings->capacity) return false;
-        uint32_t bits = slots->bits ? slots->bits[slot] : 0;
-        closings->list[closings->count++] =
-            (struct closing){slots->ids[slot], core, bits, (flags & SLOT_FLUSHED) != 0, slots->life[slot]};
-    } else if (flags) {
+        struct closing *closing = closings->list + closings->count++;
+        closing->life = *life;
+        closing->core = core;
+        closing->bits = slots->texts ? slots->texts[slot].bits : 0;
+    } else if (life->flags) {
         slots->lives->stats->unborn--;
     }
     free_slot(slots, slot);
@@ -101,41 +124,42 @@ static struct closing *find_closed(uint32_t id, uint32_t core, struct closings *
 {
     for (uint32_t i = closings->count; i-- > 0;) {
         struct closing *closing = closings->list + i;
-        if (closing->id == id && closing->core == core) return closing;
+        if (closing->life.id == id && closing->core == core) return closing;
     }
     return 0;
 }
 
-bool slots_flush(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings)
+/* The instruction that an event is about: in its slot, or cleared in this frame; NULL: there is none. */
+static struct life *find_subject(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings)
 {
     uint32_t slot = slots_find(slots, id);
-    if (slot != UINT32_MAX) {
-        if (slots->flags[slot] & SLOT_FLUSHED) return false;
-        slots->flags[slot] |= SLOT_FLUSHED;
-        life_flush(slots->lives, slots->life + slot);
-        return true;
-    }
+    if (slot != UINT32_MAX) return slots->life + slot;
     struct closing *closing = find_closed(id, core, closings);
-    if (!closing) return true;
-    if (closing->flushed) return false;
-    closing->flushed = true;
-    life_flush(slots->lives, &closing->life);
+    return closing ? &closing->life : 0;
+}
+
+bool slots_flush(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings)
+{
+    struct life *life = find_subject(slots, id, core, closings);
+    if (!life) return true;
+    if (life->flags & SLOT_FLUSHED) return false;
+    life->flags |= SLOT_FLUSHED;
+    life_flush(slots->lives, life);
     return true;
 }
 
 void slots_stall(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings)
 {
-    uint32_t slot = slots_find(slots, id);
-    struct closing *closing = slot == UINT32_MAX ? find_closed(id, core, closings) : 0;
-    if (slot != UINT32_MAX || closing) life_stall(closing ? &closing->life : slots->life + slot);
+    const struct life *life = find_subject(slots, id, core, closings);
+    if (life) life_stall(life);
 }
 
-void slots_enter_closed(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings,
-                        uint32_t stage)
+void slots_enter_other(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings,
+                       uint32_t stage)
 {
-    struct closing *closing = find_closed(id, core, closings);
-    if (!closing)
+    struct life *life = find_subject(slots, id, core, closings);
+    if (!life)
         lives_postpone(slots->lives, id, stage);
-    else if (!closing->flushed)
-        life_enter(slots->lives, &closing->life, stage);
+    else if (!(life->flags & SLOT_FLUSHED))
+        life_enter(slots->lives, life, stage);
 }

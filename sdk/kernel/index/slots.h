@@ -10,29 +10,26 @@
 #include <stdint.h>
 
 #include "lives.h"
+#include "texts.h"
 
-enum { SLOT_TAKEN = 1, SLOT_BORN = 2, SLOT_FLUSHED = 4, SLOT_SPECIAL = 8 };
 enum { SPECIAL_HEADS = 1024 };
 
 struct slots {
-    uint8_t *flags;
-    uint32_t *ids;
+    struct life *life; /* by slot */
     /* Of those whose id is not their number: slot + 1 by hash, and the next one with the same hash. */
     uint32_t *heads, *next;
     uint32_t size;
     uint32_t known; /* slots of the catalog; others are those of files that are not ours */
     uint32_t id_field;
     uint32_t special;
-    struct life *life; /* by slot */
     struct lives *lives;
-    const uint32_t *bits; /* machine code by slot; NULL: none is known */
+    const struct slot_text *texts; /* by slot, whose machine code is counted by class; NULL: it is not */
 };
 
 struct closing {
-    uint32_t id, core;
-    uint32_t bits;
-    bool flushed;
     struct life life;
+    uint32_t core;
+    uint32_t bits;
 };
 
 /* Cleared in the present frame, of all cores. */
@@ -48,27 +45,33 @@ bool slots_clear(struct slots *slots, uint32_t slot, uint32_t core, struct closi
 /* False: it has been squashed before, which counts once. */
 bool slots_flush(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings);
 void slots_stall(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings);
-/* Of an instruction that is in no slot. */
-void slots_enter_closed(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings,
-                        uint32_t stage);
+/* Of an instruction in another slot than that of its id, in no slot, or flushed. */
+void slots_enter_other(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings,
+                       uint32_t stage);
 /* The slot of the one that is born last of those with a special id; UINT32_MAX: none. */
 uint32_t slots_find_special(struct slots *slots, uint32_t id);
 
 /* The slot of an instruction in flight; UINT32_MAX: there is none. */
 static inline uint32_t slots_find(struct slots *slots, uint32_t id)
 {
-    if (id < slots->size && (slots->flags[id] & SLOT_BORN) && slots->ids[id] == id) return id;
+    if (id < slots->size && (slots->life[id].flags & SLOT_BORN) && slots->life[id].id == id) return id;
     return slots->special ? slots_find_special(slots, id) : UINT32_MAX;
+}
+
+/* An instruction that has this id, and that no flush has ended. */
+static inline bool life_goes_on(const struct life *life, uint32_t id)
+{
+    return life->id == id && (life->flags & (SLOT_BORN | SLOT_FLUSHED)) == SLOT_BORN;
 }
 
 static inline void slots_enter(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings,
                                uint32_t stage)
 {
-    uint32_t slot = slots_find(slots, id);
-    if (slot == UINT32_MAX)
-        slots_enter_closed(slots, id, core, closings, stage);
-    else if (!(slots->flags[slot] & SLOT_FLUSHED))
-        life_enter(slots->lives, slots->life + slot, stage);
+    /* Mostly the number of the slot is the id. */
+    if (id < slots->size && life_goes_on(slots->life + id, id))
+        life_enter(slots->lives, slots->life + id, stage);
+    else
+        slots_enter_other(slots, id, core, closings, stage);
 }
 
 #endif

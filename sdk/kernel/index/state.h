@@ -23,40 +23,62 @@ enum {
     ALL_SLOTS = 0x10000,
 };
 
-/* What an op does to a storage, by its action. */
-enum op_effect { OP_NONE, OP_COUNTER, OP_WRITE, OP_CLEAR };
-/* What a field of a storage is; of those beyond `FIELD_ROLES` nothing is known. */
-enum field_role { FIELD_OTHER, FIELD_ID, FIELD_TEXT };
-enum { FIELD_ROLES = 12, ACTIONS = 8 };
+/* What an op does. */
+enum op_effect {
+    OP_INVALID,
+    OP_NONE,
+    OP_ADD, /* to a counter */
+    OP_COUNTER,
+    OP_CLEAR,
+    OP_WRITE, /* a field, and so on */
+    OP_WRITE_ID,
+    OP_WRITE_PC,
+    OP_WRITE_BITS,
+};
 
 /* What is followed of a storage; many are not. */
 struct followed {
-    uint8_t effects[ACTIONS];   /* enum op_effect, by action */
-    uint8_t *taken;             /* by slot: 1 taken, 0 free; of a storage without such slots there are none */
-    struct group *group;        /* NULL: nothing of it is counted */
-    struct track *track;        /* NULL: its occupancy is not */
-    struct slots *slots;        /* of the core whose catalogue it is; NULL: of none */
-    uint64_t value;             /* of a counter */
-    uint8_t roles[FIELD_ROLES]; /* enum field_role */
+    uint8_t *taken;          /* by slot: 1 taken, 0 free; of a storage without such slots there are none */
+    struct group *group;     /* NULL: nothing of it is counted */
+    struct track *track;     /* NULL: its occupancy is not */
+    struct slots *slots;     /* of the core whose catalogue it is; NULL: of none */
+    struct written *written; /* of the same; NULL: nothing of its texts is kept */
+    uint64_t value;          /* of a counter */
     uint32_t num_slots, fields;
-    uint32_t id_field; /* whose SET in a taken slot says something */
-    uint32_t pc_field, bits_field;
-    struct written *written; /* of the core whose catalogue it is; NULL: nothing of its texts is kept */
+    uint32_t core, id_field, pc_field, bits_field; /* of the core whose catalogue it is */
     uint32_t column;
     uint32_t kind;
     uint32_t block_size;
     const uint8_t *block; /* in the checkpoint, after the head; NULL: none */
 };
 
+/*
+ * What is known of ops that differ in slot and value only: a trace has few such kinds, and to look one up is
+ * less than to decode an op and to check it.
+ */
+struct op_kind {
+    uint64_t key; /* the first eight bytes without the slot; 0: nothing is known here */
+    uint8_t *taken;
+    struct followed *followed;
+    uint32_t num_slots;
+    uint16_t field;
+    uint8_t action, effect; /* enum op_effect */
+};
+enum { OP_KINDS_BITS = 8, OP_KINDS = 1 << OP_KINDS_BITS };
+
+/* What is done with an event besides counting it by its label. */
+enum event_effect { EVENT_COUNTED, EVENT_ENTERS, EVENT_IS_MORE };
+
 /* What is counted of an event type, for one look at each event. */
 struct counted_event {
-    struct group *group;   /* NULL: nothing */
+    uint64_t *const *row;  /* the present one of its group */
     const uint8_t *labels; /* value -> column, from the first one */
     uint32_t label; /* offset of the value in the item; without labels anything, of which all are column 0 */
     uint32_t column;
     uint32_t payload;
-    uint32_t role;
+    uint32_t effect; /* enum event_effect */
     uint32_t string; /* offset in the item; 0: none */
+    uint32_t role;
     /* Of a stage event: the core's slots, and where in the item its numbers are, with the bits that are
      * theirs. */
     struct slots *slots;
@@ -71,6 +93,7 @@ struct pass {
     const struct plan_event *events;
     const struct plan_core *cores;
     struct followed *followed;
+    struct op_kind *kinds; /* OP_KINDS, by hash */
     struct counted_event *counted;
     struct group *groups;
     struct slots *slots; /* by core */
@@ -81,12 +104,16 @@ struct pass {
     struct text_set strings;
     struct text *spare; /* MAX_SET, to sort a set */
     const uint8_t *no_labels;
+    uint64_t *no_row; /* of events that are not counted */
     uint32_t num_storages, num_events;
-    uint32_t longest;   /* bytes of the longest item, with those after it that may be read */
-    uint8_t *last_item; /* `longest` bytes */
-    uint64_t from;      /* what it answers for begins here, ps */
-    uint64_t time;      /* of the present frame; up to here it is accounted for, ps */
+    uint32_t longest;          /* bytes of the longest item, with those after it that may be read */
+    uint8_t *last_item;        /* `longest` bytes */
+    const uint8_t *last_items; /* where the items begin that are so near the end */
+    uint64_t from;             /* what it answers for begins here, ps */
+    uint64_t time;             /* of the present frame; up to here it is accounted for, ps */
     bool is_exact;
+    bool unsettled; /* something waits for the end of the frame */
+    bool failed;    /* there was an item that is none */
 };
 
 static inline bool has_occupancy(const struct plan_storage *storage)

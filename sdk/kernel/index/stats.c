@@ -3,6 +3,8 @@
 
 /* Longer than that counts as that. */
 static const uint64_t MAX_STAY = (uint64_t)1 << 52;
+/* Counts that are looked at together. */
+enum { AT_A_TIME = 8 };
 
 static uint32_t reasons_of(uint32_t columns)
 {
@@ -13,10 +15,9 @@ void stats_lay_out(struct stats *stats, struct arena *arena, const struct plan_c
 {
     uint32_t histograms = core->stages + 1, stalls = reasons_of(core->stall_columns),
              squashed = reasons_of(core->flush_columns);
-    struct histogram *stays = take_zeros(arena, histograms * sizeof *stays);
-    uint32_t *counts = take_zeros(arena, (uint64_t)histograms * LINEAR * sizeof *counts);
     struct stats made = {
-        .stays = stays,
+        .counts = take_zeros(arena, (uint64_t)histograms * LINEAR * sizeof *made.counts),
+        .stays = take_zeros(arena, histograms * sizeof *made.stays),
         .cut = take_zeros(arena, core->stages * sizeof *made.cut),
         .large = take_zeros(arena, LARGE_CELLS * sizeof *made.large),
         .stalls = take_zeros(arena, stalls * sizeof *made.stalls),
@@ -27,10 +28,7 @@ void stats_lay_out(struct stats *stats, struct arena *arena, const struct plan_c
         .num_squashed = squashed,
         .xlen = core->mix_xlen,
     };
-    if (!arena->base) return;
-    for (uint32_t i = 0; i < histograms; i++)
-        stays[i].counts = counts + (uint64_t)i * LINEAR;
-    *stats = made;
+    if (arena->base) *stats = made;
 }
 
 /* -- histograms */
@@ -85,19 +83,37 @@ static void put_entry(struct output *out, uint32_t *next, uint32_t value_class, 
     *next = value_class + 1;
 }
 
+static bool any_of(const uint32_t *counts)
+{
+    uint64_t words[AT_A_TIME / 2], any = 0;
+    copy_bytes(words, counts, sizeof words);
+    for (uint32_t i = 0; i < AT_A_TIME / 2; i++)
+        any |= words[i];
+    return any != 0;
+}
+
+/* The next value from `value` on that has a count; LINEAR: there is none. Most have none. */
+static uint32_t next_counted(const uint32_t *counts, uint32_t value)
+{
+    while (value < LINEAR && !counts[value])
+        value += value % AT_A_TIME == 0 && !any_of(counts + value) ? AT_A_TIME : 1;
+    return value;
+}
+
 static void put_histogram(const struct stats *stats, uint32_t number, struct output *out)
 {
     const struct histogram *histogram = stats->stays + number;
+    const uint32_t *counts = stats->counts + number * LINEAR;
     uint32_t entries = 0, next = 0, key = number << 16 | 1;
-    for (uint32_t value = 0; value < LINEAR; value++)
-        entries += histogram->counts[value] != 0;
+    for (uint32_t value = next_counted(counts, 0); value < LINEAR; value = next_counted(counts, value + 1))
+        entries++;
     const struct large *large = 0;
     if (histogram->larger)
         for (uint32_t at = key; (large = next_large(stats, number, at)); at = large->key + 1)
             entries++;
     put_leb(out, entries);
-    for (uint32_t value = 0; value < LINEAR; value++)
-        if (histogram->counts[value]) put_entry(out, &next, value, histogram->counts[value]);
+    for (uint32_t value = next_counted(counts, 0); value < LINEAR; value = next_counted(counts, value + 1))
+        put_entry(out, &next, value, counts[value]);
     if (!histogram->larger) return;
     for (uint32_t at = key; (large = next_large(stats, number, at)); at = large->key + 1)
         put_entry(out, &next, (large->key - 1) & 0xffff, large->count);

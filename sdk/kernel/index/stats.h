@@ -22,9 +22,8 @@ enum {
     MAX_LARGE = LARGE_CELLS / 2,
 };
 
-/* A histogram of cycles: sdk/src/semantics/cpu/analysis/histogram.ts. */
+/* The values of LINEAR and more of a histogram of cycles: sdk/src/semantics/cpu/analysis/histogram.ts. */
 struct histogram {
-    uint32_t *counts; /* LINEAR */
     uint64_t sum, least, most, larger;
 };
 
@@ -40,12 +39,14 @@ struct runs {
 };
 
 struct stats {
-    struct histogram *stays; /* by stage; the last one is that of the lifetimes */
-    uint64_t *cut;           /* by stage: stays ended by a flush */
-    struct large *large;     /* LARGE_CELLS */
-    struct runs *stalls;     /* by reason */
-    uint64_t *squashed;      /* by reason */
-    uint64_t *widths;        /* MAX_WIDTH + 1: cycles by instructions retired in them */
+    /* By stage; the last one is that of the lifetimes: LINEAR counts each, and what is larger. */
+    uint32_t *counts;
+    struct histogram *stays;
+    uint64_t *cut;       /* by stage: stays ended by a flush */
+    struct large *large; /* LARGE_CELLS */
+    struct runs *stalls; /* by reason */
+    uint64_t *squashed;  /* by reason */
+    uint64_t *widths;    /* MAX_WIDTH + 1: cycles by instructions retired in them */
     uint64_t births, lost, busy, first, last;
     uint64_t mix[INSTRUCTION_CLASSES];
     uint32_t stages, num_stalls, num_squashed, num_large;
@@ -70,7 +71,7 @@ static inline void stats_add(struct stats *stats, uint32_t histogram, uint64_t v
         stats_add_large(stats, histogram, value);
         return;
     }
-    stats->stays[histogram].counts[value]++;
+    stats->counts[histogram * LINEAR + value]++;
 }
 
 /* The frame is over. */

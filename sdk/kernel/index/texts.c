@@ -55,26 +55,18 @@ const struct text *text_set_sort(struct text_set *set, struct text *spare)
     return from;
 }
 
-void written_note(struct written *written, uint32_t slot)
+void written_note(struct written *written, struct slot_text *slot)
 {
-    written->flags[slot] &= LISTED;
-    text_set_add(&written->set, written->pc[slot], written->bits[slot]);
+    slot->flags &= LISTED;
+    text_set_add(&written->set, slot->pc, slot->bits);
 }
 
 void written_settle(struct written *written)
 {
     for (uint32_t i = 0; i < written->listed; i++) {
-        uint32_t slot = written->list[i];
-        if (written->flags[slot] & (HAS_PC | HAS_BITS)) written_note(written, slot);
-        written->flags[slot] = 0;
+        struct slot_text *slot = written->slots + written->list[i];
+        if (slot->flags & (HAS_PC | HAS_BITS)) written_note(written, slot);
+        slot->flags = 0;
     }
     written->listed = 0;
-}
-
-void written_leave(struct written *written, uint32_t slot, bool is_cleared)
-{
-    if (written->flags[slot] & (HAS_PC | HAS_BITS)) written_note(written, slot);
-    if (!is_cleared) return;
-    written->pc[slot] = 0;
-    written->bits[slot] = 0;
 }

@@ -27,43 +27,68 @@ struct text_set {
     bool full;      /* there are more */
 };
 
-/* What was last written to the slots of a catalog; the flags are of fields set since it was noted, and of
- * `list`. */
+/* What was last written to a slot of a catalog; the flags are of fields set since it was noted, and of
+ * `list`.
+ */
 enum { HAS_PC = 1, HAS_BITS = 2, LISTED = 4 };
+
+struct slot_text {
+    uint64_t pc;
+    uint32_t bits, flags;
+};
 
 struct written {
     struct text_set set;
-    uint64_t *pc;
-    uint32_t *bits;
-    uint8_t *flags;
+    struct slot_text *slots;
     uint16_t *list; /* slots set in this frame */
     uint32_t listed;
-    uint32_t pc_field, bits_field;
+    bool *unsettled; /* set where something waits for the end of the frame */
 };
 
 void text_set_add(struct text_set *set, uint64_t key, uint32_t bits);
 /* By key, then bits, rising: in one of both memories, which is returned. */
 const struct text *text_set_sort(struct text_set *set, struct text *spare);
 
-void written_note(struct written *written, uint32_t slot);
+void written_note(struct written *written, struct slot_text *slot);
 /* The frame is over. */
 void written_settle(struct written *written);
-/* The slot is cleared, or another instruction comes into it. */
-void written_leave(struct written *written, uint32_t slot, bool is_cleared);
-
-static inline void written_set(struct written *written, uint32_t slot, uint32_t field, uint64_t value)
+/* Another instruction comes into the slot: what was written is of the one before. */
+static inline void written_leave(struct written *written, uint32_t slot)
 {
-    bool is_pc = field == written->pc_field;
-    uint8_t flag = is_pc ? HAS_PC : HAS_BITS;
-    if (!written->set.full) { /* else what it would find is not kept */
-        if (written->flags[slot] & flag) written_note(written, slot);
-        if (!(written->flags[slot] & LISTED)) written->list[written->listed++] = (uint16_t)slot;
-        written->flags[slot] |= flag | LISTED;
+    struct slot_text *text = written->slots + slot;
+    if (text->flags & (HAS_PC | HAS_BITS)) written_note(written, text);
+}
+
+static inline void written_clear(struct written *written, uint32_t slot)
+{
+    written_leave(written, slot);
+    written->slots[slot].pc = 0;
+    written->slots[slot].bits = 0;
+}
+
+/* `flag`: HAS_PC or HAS_BITS. */
+static inline void written_flag(struct written *written, uint32_t slot, uint32_t flag)
+{
+    if (written->set.full) return; /* what it would find is not kept */
+    struct slot_text *text = written->slots + slot;
+    if (text->flags & flag) written_note(written, text);
+    if (!(text->flags & LISTED)) {
+        written->list[written->listed++] = (uint16_t)slot;
+        *written->unsettled = true;
     }
-    if (is_pc)
-        written->pc[slot] = value;
-    else
-        written->bits[slot] = (uint32_t)value;
+    text->flags |= flag | LISTED;
+}
+
+static inline void written_pc(struct written *written, uint32_t slot, uint64_t pc)
+{
+    written_flag(written, slot, HAS_PC);
+    written->slots[slot].pc = pc;
+}
+
+static inline void written_bits(struct written *written, uint32_t slot, uint64_t bits)
+{
+    written_flag(written, slot, HAS_BITS);
+    written->slots[slot].bits = (uint32_t)bits;
 }
 
 #endif

@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '4c070a427603957cff3f9525295fad36d0fa7be319994c9404cc533791360505';
+export const SOURCES_SHA256 = 'edf5ef9e4b572623bc1b22670cfb6c4494a1b50fc6eab1951a70b10b55901185';
