@@ -6,9 +6,9 @@
  */
 #include "core.h"
 #include "gem5.h"
-#include "heap.h"
 #include "memory.h"
 #include "output.h"
+#include "queue.h"
 #include "strings.h"
 
 enum {
@@ -19,7 +19,6 @@ enum {
     MOST_TEXT = 192,
     MOST_DIGITS_OF_LABEL = 16,
     LEAST_PC_DIGITS = 8,
-    MOST_LIMITS = 262144,
     FIRST_FLIGHTS = 1024,
     /* Windows after that of an instruction which are read before it begins, since lines about it may follow.
      */
@@ -53,29 +52,36 @@ struct flight {
 
 /* The caller knows the order of the members. */
 static struct copy {
-    /* In: instructions of a window, number of windows. */
+    /* Instructions of a window, number of windows. */
     uint32_t window, num_limits;
-    /* In: the least fetch of each window and of all after it. */
+    /* The least fetch of each window and of all after it, which the caller fills: see gem5_copy_limits. */
     double *limits;
     /* What the last call ended with. */
     uint32_t status, reserved;
     uint64_t begun, stages, labels, retired, flushed, store_ticks;
 } copy;
 
-static double limits[MOST_LIMITS];
 static struct block block;
 static struct flight *flights;
 static uint32_t *unused;
 static uint32_t num_unused, capacity;
 /* Before their fetch, and after it. */
-static struct heap waiting, flying;
+static struct queue waiting;
+static struct heap flying;
 static uint64_t num_read, num_born;
 static double limit;
 
 struct copy *gem5_copy_at(void)
 {
-    copy.limits = limits;
     return &copy;
+}
+
+/* Room for the limits of `count` windows of this number of instructions, a power of two. */
+double *gem5_copy_limits(uint32_t count, uint32_t window)
+{
+    copy.window = window;
+    copy.num_limits = count;
+    return copy.limits = memory_grow(0, 0, count, sizeof *copy.limits);
 }
 
 struct block *gem5_block_at(void)
@@ -96,12 +102,13 @@ static int grow(void)
     uint32_t now = capacity == 0 ? FIRST_FLIGHTS / 2 : capacity;
     if (now > INT32_MAX / 2 / sizeof(struct flight)) return 0;
     struct flight *larger = more(flights, now, sizeof *flights);
-    struct node *more_waiting = more(waiting.nodes, now, sizeof *waiting.nodes);
+    struct node *line = more(0, now, sizeof *line);
+    struct node *late = more(waiting.late.nodes, now, sizeof *late);
     struct node *more_flying = more(flying.nodes, now, sizeof *flying.nodes);
     uint32_t *more_unused = more(unused, now, sizeof *unused);
-    if (!larger || !more_waiting || !more_flying || !more_unused) return 0;
+    if (!larger || !line || !late || !more_flying || !more_unused) return 0;
     flights = larger;
-    waiting.nodes = more_waiting;
+    queue_grow(&waiting, line, late, 2 * now);
     flying.nodes = more_flying;
     unused = more_unused;
     for (uint32_t flight = 2 * now; flight > capacity; flight--)
@@ -147,11 +154,11 @@ INLINE uint32_t take(const struct block *from)
     if (num_unused == 0 && !grow()) return NO_MEMORY;
     uint32_t number = unused[--num_unused];
     fill(&flights[number], from);
-    heap_push(&waiting, (struct node){from->ticks[0], num_read++, number});
+    queue_push(&waiting, (struct node){from->ticks[0], num_read++, number});
     if ((num_read & (copy.window - 1)) != 0) return DONE;
     uint64_t complete = num_read / copy.window;
     complete = complete > LATE_WINDOWS ? complete - LATE_WINDOWS : 0;
-    if (complete < copy.num_limits) limit = limits[complete];
+    if (complete < copy.num_limits) limit = copy.limits[complete];
     return DONE;
 }
 
@@ -242,9 +249,8 @@ INLINE void happen(struct flight *flight)
 static uint32_t begin(void)
 {
     if (slots_left() == 0) return TOO_MANY_IN_FLIGHT;
-    uint32_t number = waiting.nodes[0].value;
+    uint32_t number = queue_pop(&waiting);
     struct flight *flight = &flights[number];
-    heap_pop(&waiting);
     flight->id = num_born++;
     birth(flight);
     happen(flight);
@@ -272,7 +278,7 @@ static void step(void)
 static uint32_t advance(double end)
 {
     for (;;) {
-        double born = heap_next(&waiting), next = heap_next(&flying);
+        double born = queue_next(&waiting), next = heap_next(&flying);
         int is_birth = born < next;
         double tick = is_birth ? born : next;
         if (tick >= end) return DONE;
@@ -310,7 +316,7 @@ uint32_t gem5_copy(const uint8_t *text, uint32_t size)
         copy.status = take(&block);
         if (copy.status != DONE) break;
         at = next;
-        if (heap_next(&waiting) < limit) copy.status = advance(limit);
+        if (queue_next(&waiting) < limit) copy.status = advance(limit);
     }
     return (uint32_t)(at - text);
 }

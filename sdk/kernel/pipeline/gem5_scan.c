@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The first pass over a log of gem5; the reference is sdk/src/formats/gem5/summary.ts with windows.ts. */
 #include "gem5.h"
+#include "memory.h"
 
 enum {
     FIRST_WINDOW = 64,
+    FIRST_WINDOWS = 1024,
     MOST_WINDOWS = 262144,
 };
 
@@ -20,15 +22,14 @@ static struct scan {
     uint32_t longest;
 } scan;
 
-static double starts[MOST_WINDOWS], ends[MOST_WINDOWS];
+static double *starts, *ends;
+static uint32_t capacity;
 
 static void prepare(void)
 {
     if (scan.window != 0) return;
     scan.window = FIRST_WINDOW;
     scan.first = __builtin_inf();
-    scan.starts = starts;
-    scan.ends = ends;
 }
 
 struct scan *gem5_scan_at(void)
@@ -49,12 +50,21 @@ static void merge(void)
     }
 }
 
+static void grow(void)
+{
+    uint32_t larger = capacity == 0 ? FIRST_WINDOWS : 2 * capacity;
+    scan.starts = starts = memory_grow(starts, capacity, larger, sizeof *starts);
+    scan.ends = ends = memory_grow(ends, capacity, larger, sizeof *ends);
+    capacity = larger;
+}
+
 /* The next instruction reaches from `start` to `end`. */
 INLINE void add_window(double start, double end)
 {
     /* A power of two. */
     if ((scan.windowed++ & (scan.window - 1)) == 0) {
         if (scan.num_windows == MOST_WINDOWS) merge();
+        if (scan.num_windows == capacity) grow();
         starts[scan.num_windows] = start;
         ends[scan.num_windows++] = end;
         return;

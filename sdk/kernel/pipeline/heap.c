@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "heap.h"
 
-static inline int is_after(const struct node *a, const struct node *b)
-{
-    return a->tick > b->tick || (a->tick == b->tick && a->order > b->order);
-}
-
 void heap_push(struct heap *heap, struct node node)
 {
     uint32_t at = heap->size++;
     while (at > 0) {
         uint32_t parent = (at - 1) / 2;
-        if (!is_after(&heap->nodes[parent], &node)) break;
+        if (!node_is_after(&heap->nodes[parent], &node)) break;
         heap->nodes[at] = heap->nodes[parent];
         at = parent;
     }
@@ -24,8 +19,8 @@ static void sink(struct heap *heap, struct node node)
     uint32_t at = 0;
     for (uint32_t child = 1; child < heap->size; child = 2 * at + 1) {
         uint32_t right = child + 1;
-        if (right < heap->size && is_after(&heap->nodes[child], &heap->nodes[right])) child = right;
-        if (is_after(&heap->nodes[child], &node)) break;
+        if (right < heap->size && node_is_after(&heap->nodes[child], &heap->nodes[right])) child = right;
+        if (node_is_after(&heap->nodes[child], &node)) break;
         heap->nodes[at] = heap->nodes[child];
         at = child;
     }

@@ -18,6 +18,11 @@ struct heap {
     uint32_t size;
 };
 
+static inline int node_is_after(const struct node *a, const struct node *b)
+{
+    return a->tick > b->tick || (a->tick == b->tick && a->order > b->order);
+}
+
 /* Of the least; infinite when there is none. */
 static inline double heap_next(const struct heap *heap)
 {

@@ -35,3 +35,12 @@ void *memory_take(uint32_t bytes)
 }
 
 #endif
+
+void *memory_grow(const void *before, uint32_t used, uint32_t count, uint32_t size)
+{
+    uint8_t *after = memory_take(count * size);
+    if (!after) __builtin_trap();
+    __builtin_memset(after, 0, count * size);
+    if (used > 0) __builtin_memcpy(after, before, used * size);
+    return after;
+}

@@ -15,8 +15,6 @@ enum {
     BATCH_WORDS = 64 * 1024,
     /* A frame that is this large is pushed before its time ends. */
     MOST_WAITING_WORDS = 2 * 1024 * 1024,
-    /* What one step of a log adds to that: some strings, or the records of one instruction. */
-    STEP_WORDS = 256 * 1024,
 };
 
 /* Type and payload size of an event. */

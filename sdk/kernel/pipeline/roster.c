@@ -2,12 +2,13 @@
 #include "roster.h"
 
 #include "bytes.h"
+#include "memory.h"
 
 enum { FIRST_PLACES = 1024, MOST_PLACES = 2 * MOST_LIVES };
 
-/* A table, and the one that it grows into; half of its places are empty. */
-static struct life tables[2][MOST_PLACES];
-static struct life *lives = tables[0];
+/* A table; half of its places are empty. */
+static struct life first_places[FIRST_PLACES];
+static struct life *lives = first_places;
 static uint32_t mask = FIRST_PLACES - 1;
 static uint32_t count;
 static uint64_t above_all;
@@ -50,9 +51,8 @@ static void grow(void)
 {
     struct life *before = lives;
     uint32_t places = mask + 1;
-    lives = before == tables[0] ? tables[1] : tables[0];
+    lives = memory_grow(0, 0, 2 * places, sizeof *lives);
     mask = 2 * places - 1;
-    __builtin_memset(lives, 0, 2 * places * sizeof *lives);
     for (uint32_t place = 0; place < places; place++)
         if (before[place].is_taken) insert(before[place]);
 }

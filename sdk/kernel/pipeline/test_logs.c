@@ -36,6 +36,7 @@ struct gem5_copy_in {
     double *limits;
     uint32_t status;
 } * gem5_copy_at(void);
+double *gem5_copy_limits(uint32_t count, uint32_t window);
 
 static char line[MOST_LINE];
 
@@ -191,11 +192,10 @@ static int run_kind(uint32_t kind)
     kanata->most_cycles = INT64_MAX / 1000;
     kanata_add_stage((const uint8_t *)"F", 1);
     kanata_add_stage((const uint8_t *)"WritebackStage", 14);
-    struct gem5_copy_in *gem5 = gem5_copy_at();
-    gem5->window = 64;
-    gem5->num_limits = LINES / 7 / 64 + 1;
-    for (uint32_t i = 0; i < gem5->num_limits; i++)
-        gem5->limits[i] = random_below(2) ? 0 : 10000.0 * i;
+    uint32_t windows = LINES / 7 / 64 + 1;
+    double *limits = gem5_copy_limits(windows, 64);
+    for (uint32_t i = 0; i < windows; i++)
+        limits[i] = random_below(2) ? 0 : 10000.0 * i;
     switch (kind) {
     case 0: return run(kanata_scan, kanata_line, 0);
     case 1: return run(kanata_copy, kanata_line, 0);

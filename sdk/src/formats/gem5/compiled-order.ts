@@ -16,7 +16,7 @@ import type { talliesOf } from './tallies.js';
 /** Places in `struct block`. */
 const [STORE_TICK, SEQ, PC, MICRO_PC, IS_WHOLE, SIZE, TEXT] = [56, 64, 72, 80, 88, 92, 96];
 /** Places in `struct copy`. */
-const [WINDOW, NUM_LIMITS, LIMITS, STATUS, COUNTS] = [0, 4, 8, 12, 24];
+const [STATUS, COUNTS] = [12, 24];
 
 /** In the order of `enum status`. */
 enum Status {
@@ -42,10 +42,8 @@ export class CompiledOrder implements Order {
   ) {
     kernel.setCore(pipelineIds(schema, shape.cores[0]), shape.slots, FLUSH_REASON, DEPENDENCY_TYPES.length);
     this.at = kernel.code.gem5_copy_at();
-    const { view } = kernel;
-    view.setUint32(this.at + WINDOW, window, true);
-    view.setUint32(this.at + NUM_LIMITS, leastFrom.length, true);
-    new Float64Array(view.buffer, view.getUint32(this.at + LIMITS, true), leastFrom.length).set(leastFrom);
+    const limits = kernel.code.gem5_copy_limits(leastFrom.length, window);
+    new Float64Array(kernel.view.buffer, limits, leastFrom.length).set(leastFrom);
   }
 
   takeInstructions(bytes: Uint8Array, from: number, end: number): number {

@@ -156,7 +156,8 @@ export class CompiledCopy implements KanataVisitor {
   /** In the order of `enum tally`. */
   private tallyOf(tallies: SinkTallies, kind: number) {
     if (kind < LABEL_KINDS) return tallies.labels(kind);
-    return [tallies.laneStarts, tallies.laneEnds, tallies.lateDependencies][kind - LABEL_KINDS];
+    if (kind === LABEL_KINDS) return tallies.laneStarts;
+    return kind === LABEL_KINDS + 1 ? tallies.laneEnds : tallies.lateDependencies;
   }
 
   private stage(kind: CommandKind, id: number, lane: number, stage: string): void {

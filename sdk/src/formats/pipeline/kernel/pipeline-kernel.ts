@@ -38,6 +38,7 @@ export interface PipelineExports {
   gem5_copy_block(): number;
   gem5_advance(isEnd: number): number;
   gem5_copy_at(): number;
+  gem5_copy_limits(count: number, window: number): number;
 }
 
 let compiled: WebAssembly.Module | null | undefined;
@@ -79,6 +80,9 @@ export class PipelineKernel {
 
   get words(): Uint32Array {
     this.refresh();
+    const at = this.code.words_at();
+    if (this.allWords.buffer !== this.all.buffer || this.allWords.byteOffset !== at)
+      this.allWords = new Uint32Array(this.all.buffer, at);
     return this.allWords;
   }
 
@@ -147,7 +151,6 @@ export class PipelineKernel {
     if (this.all.buffer === buffer) return;
     this.all = new DataView(buffer);
     this.bytes = new Uint8Array(buffer);
-    this.allWords = new Uint32Array(buffer, this.code.words_at());
   }
 
   /** Whole lines from `at` on. A line that is too long for the memory is not there then. */
