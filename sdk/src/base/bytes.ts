@@ -207,3 +207,18 @@ function checkUnsigned(value: number, max: number): number {
   }
   return value;
 }
+
+/** Below this number a loop is faster than a view and a copy. */
+const FEW_BYTES = 64;
+
+/** Copies `length` bytes from `source[from]` on to `target[at]` on; both have them. */
+export function copyBytes(
+  source: Uint8Array,
+  from: number,
+  length: number,
+  target: Uint8Array,
+  at: number,
+): void {
+  if (length > FEW_BYTES) target.set(source.subarray(from, from + length), at);
+  else for (let i = 0; i < length; i++) target[at + i] = source[from + i];
+}

@@ -134,11 +134,34 @@ export function decodeCommitPlace(bytes: Uint8Array, baseOffset = 0): Omit<Commi
   return { ...head, ...decodeCommitRest(bytes, reader) };
 }
 
-/** The strings of the record at `bytes[0]`, one after the other, not copied. Errors: as `decodeCommitRecord`. */
-export function* stringsOfRecord(bytes: Uint8Array, baseOffset = 0): Generator<Uint8Array> {
-  const { reader, numStrings } = decodeCommitHead(bytes, baseOffset);
-  checkCount(reader, numStrings);
-  for (let i = 0; i < numStrings; i++) yield reader.bytes(reader.u32());
+/** The strings of the record at `bytes[0]`, without an object for each. Errors: as `decodeCommitRecord`. */
+export class RecordStrings {
+  /** Of the present string in `bytes`. */
+  start = 0;
+  length = 0;
+  private readonly reader: ByteReader;
+  private left: number;
+
+  constructor(
+    readonly bytes: Uint8Array,
+    baseOffset = 0,
+  ) {
+    const { reader, numStrings } = decodeCommitHead(bytes, baseOffset);
+    checkCount(reader, numStrings);
+    this.reader = reader;
+    this.left = numStrings;
+  }
+
+  /** False: there is none. */
+  next(): boolean {
+    if (this.left === 0) return false;
+    this.left--;
+    const { reader } = this;
+    this.length = reader.u32();
+    this.start = reader.offset;
+    reader.skip(this.length);
+    return true;
+  }
 }
 
 /** The reader is at the first string. */

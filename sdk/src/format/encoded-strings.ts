@@ -2,6 +2,7 @@
  * Strings as a commit record has them (u32 length, bytes), encoded as they come: a segment may have a million, and committing it must not take
  * the time of all of them at once.
  */
+import { copyBytes } from '../base/bytes.js';
 import type { Crc32 } from './commit-record.js';
 
 const FIRST_PIECE_BYTES = 4096;
@@ -32,12 +33,12 @@ export class StringEncoder {
 
   constructor(private readonly crc32: Crc32) {}
 
-  /** Copies them. */
-  add(text: Uint8Array): void {
-    const size = LENGTH_BYTES + text.length;
+  /** Copies `length` bytes of a string that begins at `bytes[from]`. */
+  add(bytes: Uint8Array, from = 0, length = bytes.length): void {
+    const size = LENGTH_BYTES + length;
     if (size > this.piece.length - this.used) this.begin(size);
-    this.view.setUint32(this.used, text.length, true);
-    this.piece.set(text, this.used + LENGTH_BYTES);
+    this.view.setUint32(this.used, length, true);
+    copyBytes(bytes, from, length, this.piece, this.used + LENGTH_BYTES);
     this.used += size;
     this.length++;
   }

@@ -38,6 +38,8 @@ export async function fileSource(path: string, { blocking = false }: FileOptions
     name: path,
     size: async () => (blocking ? fstatSync(handle.fd) : await handle.stat()).size,
     read: (offset, length) => readAll(handle, offset, length, blocking && length <= MAX_BLOCKING_BYTES),
+    readInto: (target, offset) =>
+      fill(handle, target, offset, blocking && target.length <= MAX_BLOCKING_BYTES),
     close: () => handle.close(),
   };
 }
@@ -77,16 +79,26 @@ async function readAll(
 ): Promise<Uint8Array> {
   // All of it that is handed out is read into: zeros would be written for nothing.
   const buffer = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
+  return buffer.subarray(0, await fill(handle, buffer, offset, blocking));
+}
+
+/** Returns the number of bytes, fewer at the end of the file. */
+async function fill(
+  handle: FileHandle,
+  buffer: Uint8Array,
+  offset: number,
+  blocking: boolean,
+): Promise<number> {
   let filled = 0;
-  while (filled < length) {
-    const [left, at] = [length - filled, offset + filled];
+  while (filled < buffer.length) {
+    const [left, at] = [buffer.length - filled, offset + filled];
     const bytesRead = blocking
       ? readSync(handle.fd, buffer, filled, left, at)
       : (await handle.read(buffer, filled, left, at)).bytesRead;
     if (bytesRead === 0) break;
     filled += bytesRead;
   }
-  return buffer.subarray(0, filled);
+  return filled;
 }
 
 type ZstdDecoder = (frame: Uint8Array, rawSize: number) => Uint8Array;

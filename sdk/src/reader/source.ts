@@ -14,6 +14,8 @@ export interface Source {
    * source need not guard against absurd lengths. The caller may keep the array; the source must not change it.
    */
   read(offset: number, length: number): Promise<Uint8Array>;
+  /** The same into `target`, which the caller has for it and does not use meanwhile. @returns the number of bytes */
+  readInto?(target: Uint8Array, offset: number): Promise<number>;
   /** What was read before may have changed: a source that keeps bytes forgets them. Called at the start of every poll of a live trace. */
   refresh?(): Promise<void>;
   /**

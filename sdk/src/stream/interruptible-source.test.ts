@@ -23,11 +23,28 @@ describe('a source that can be interrupted', () => {
         new Promise((resolve) => {
           late = resolve;
         }),
+      readInto: () => new Promise(() => undefined),
     };
-    const read = interruptible(silent, controller.signal).read(0, 4);
+    const source = interruptible(silent, controller.signal);
+    const reads = [source.read(0, 4), source.readInto!(new Uint8Array(4), 0)];
     controller.abort(new Error('enough'));
-    await expect(read).rejects.toThrow('enough');
+    for (const read of reads) await expect(read).rejects.toThrow('enough');
     late(bytes); // nobody waits any more
+  });
+
+  it('reads into memory of the caller where its source does', async () => {
+    const controller = new AbortController();
+    const reading: Source = {
+      ...memorySource(bytes),
+      readInto: async (target, offset) => {
+        target.set(bytes.subarray(offset, offset + target.length));
+        return target.length;
+      },
+    };
+    const target = new Uint8Array(2);
+    expect(await interruptible(reading, controller.signal).readInto!(target, 1)).toBe(2);
+    expect(target).toEqual(bytes.subarray(1, 3));
+    expect(interruptible(memorySource(bytes), controller.signal).readInto).toBeUndefined();
   });
 
   it('fails as its source does', async () => {

@@ -26,17 +26,26 @@ export function interruptible(source: Source, signal: AbortSignal | undefined): 
       waiting.add(reject);
       work.then(resolve, reject).finally(() => waiting.delete(reject));
     });
+  const turn = async (): Promise<void> => {
+    await nextTurn();
+    turned = performance.now();
+  };
+  const isLate = (): boolean => performance.now() - turned >= TURN_MS;
   return {
     name: source.name,
     size: () => source.size(),
     async read(offset, length) {
-      if (performance.now() - turned >= TURN_MS) {
-        await nextTurn();
-        turned = performance.now();
-      }
+      if (isLate()) await turn();
       signal.throwIfAborted();
       return orInterrupted(source.read(offset, length));
     },
+    ...(source.readInto && {
+      async readInto(target: Uint8Array, offset: number) {
+        if (isLate()) await turn();
+        signal.throwIfAborted();
+        return orInterrupted(source.readInto!(target, offset));
+      },
+    }),
     refresh: async () => source.refresh?.(),
     settle: () => source.settle?.(),
     close: async () => source.close?.(),

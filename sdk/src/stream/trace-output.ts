@@ -3,11 +3,17 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Turns } from '../base/turns.js';
 import { type SessionInfo, SessionStatus } from '../format/session-chunk.js';
 import { RecordWriter, type TraceStats, type WriterOptions } from '../writer/index.js';
-import type { RecordBatch } from '../writer/records/record-batch.js';
 
 const BATCH_WORDS = 64 * 1024;
 /** Segments that may be cut before the event loop turns and a signal can be raised: some 50 ms of work. */
 const MOST_RUNS = 256;
+
+/** Records on their way to a writer: `words` up to `length`. */
+export interface WaitingRecords {
+  readonly words: Uint32Array;
+  readonly length: number;
+  clear(): void;
+}
 
 export class TraceOutput {
   /** Ordinal of the next frame. */
@@ -16,7 +22,7 @@ export class TraceOutput {
 
   private constructor(
     private readonly writer: RecordWriter,
-    private readonly batch: RecordBatch,
+    private readonly batch: WaitingRecords,
     private readonly signal: AbortSignal | undefined,
   ) {
     this.turns = new Turns(signal);
@@ -25,7 +31,7 @@ export class TraceOutput {
   /** Cuts by the grid alone: the same input gives the same segments. @throws UscopeError WRITER_*, SCHEMA_LIMIT */
   static async create(
     options: WriterOptions,
-    batch: RecordBatch,
+    batch: WaitingRecords,
     signal?: AbortSignal,
   ): Promise<TraceOutput> {
     return new TraceOutput(await RecordWriter.create({ ...options, maxDelayMs: 0, signal }), batch, signal);
@@ -49,12 +55,6 @@ export class TraceOutput {
     await this.turns.next();
   }
 
-  /** A frame without items. */
-  emptyFrame(timePs: bigint): void {
-    this.batch.begin(timePs);
-    this.batch.end(0, this.frames++);
-  }
-
   /** Finalizes the file. */
   async finish(end: { status: SessionStatus; lost: bigint; rejected: bigint }): Promise<TraceStats> {
     await this.push();
@@ -71,7 +71,7 @@ export class TraceOutput {
 /** Runs `fill` on a new output; on a failure the file is let go. */
 export async function withOutput(
   options: WriterOptions,
-  batch: RecordBatch,
+  batch: WaitingRecords,
   signal: AbortSignal | undefined,
   fill: (output: TraceOutput) => Promise<TraceStats>,
 ): Promise<TraceStats> {

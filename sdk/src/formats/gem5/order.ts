@@ -24,16 +24,26 @@ export interface Flight {
 export interface OrderVisitor {
   /** Whether `push` of the output is due. */
   readonly isFull: boolean;
+  /** The same before something happens at `tick`. */
+  isFullBefore(tick: number): boolean;
   born(flight: Flight): void;
   /** @param moment a stage, or one of `Moment` */
   happens(flight: Flight, tick: number, moment: number): void;
+}
+
+/** What takes a log in its order, and makes something of it in the order of time. */
+export interface Order extends Gem5Visitor {
+  /** What is known to be complete, until the output is full. @returns whether something is left */
+  advance(): boolean;
+  /** After the last instruction. @returns whether something is left */
+  finish(): boolean;
 }
 
 /** Windows after that of an instruction which are read before it begins, since lines about it may follow. */
 const LATE_WINDOWS = 8;
 
 /** Takes a log in its order, and gives what happens in the order of time. */
-export class InOrder implements Gem5Visitor {
+export class InOrder implements Order {
   readonly facts = new DebugFacts();
   private readonly waiting = new TickHeap<Flight>();
   private readonly flying = new TickHeap<Flight>();
@@ -76,29 +86,24 @@ export class InOrder implements Gem5Visitor {
     this.onEarly?.();
   }
 
-  /** What is known to be complete, until the visitor is full. @returns whether something is left */
   advance(): boolean {
     return this.until(this.limit);
   }
 
-  /** After the last instruction. @returns whether something is left */
   finish(): boolean {
     return this.until(Number.POSITIVE_INFINITY);
   }
 
   private until(limit: number): boolean {
     const { waiting, flying, visitor } = this;
-    while (!visitor.isFull) {
-      const tick = flying.next;
-      if (waiting.next < tick) {
-        if (waiting.next >= limit) return false;
-        this.begin(waiting.pop());
-      } else {
-        if (tick >= limit) return false;
-        this.step(flying.top, tick);
-      }
+    for (;;) {
+      const isBirth = waiting.next < flying.next;
+      const tick = isBirth ? waiting.next : flying.next;
+      if (tick >= limit) return false;
+      if (visitor.isFullBefore(tick)) return true;
+      if (isBirth) this.begin(waiting.pop());
+      else this.step(flying.top, tick);
     }
-    return true;
   }
 
   private begin(flight: Flight): void {
@@ -139,7 +144,7 @@ function flightWith(block: Gem5Block): Flight {
  * as the log has them out of order.
  * @throws UscopeError as `Gem5Reader.visit`, after everything before the cut
  */
-export async function* visitInOrder(reader: Gem5Reader, order: InOrder): AsyncGenerator<void> {
+export async function* visitInOrder(reader: Gem5Reader, order: Order): AsyncGenerator<void> {
   let failure: unknown;
   try {
     for await (const _ of reader.visit(order)) {
@@ -170,10 +175,12 @@ const BATCH = 4096;
 export async function* inOrder(reader: Gem5Reader, summary: Gem5Summary): AsyncGenerator<Gem5Event[]> {
   let batch: Gem5Event[] = [];
   const copies = new Map<number, Gem5Instruction>();
+  const isFull = (): boolean => batch.length >= BATCH;
   const visitor: OrderVisitor = {
     get isFull() {
-      return batch.length >= BATCH;
+      return isFull();
     },
+    isFullBefore: isFull,
     born: ({ id, block }) => void copies.set(id, block.copy()),
     happens: ({ id, timeline }, time, moment) => {
       const instruction = copies.get(id)!;

@@ -11,6 +11,11 @@ import { GEM5_STAGES, type Gem5Instruction } from './types.js';
 export interface Gem5Visitor {
   /** Whether the caller of `visit` is to come before the next instruction. */
   readonly isFull: boolean;
+  /**
+   * Of compiled code: takes instructions whose lines are in `bytes[from, end)`, until it is full. Returns where the first one begins that it left, or
+   * another line.
+   */
+  readonly takeInstructions?: ((bytes: Uint8Array, from: number, end: number) => number) | undefined;
   /** An instruction with all that its lines say. @returns the block that the reader fills next: the same, or another one, if this one is kept */
   instruction(block: Gem5Block): Gem5Block;
   /** A line of another kind. */
@@ -88,6 +93,12 @@ export class Gem5Reader {
     const { quick } = this;
     let at = from;
     while (at < end) {
+      if (isWhole && !this.open && visitor.takeInstructions) {
+        const next = visitor.takeInstructions(bytes, at, end);
+        if (next > at) this.hasBegun = true;
+        at = next;
+        if (at >= end || visitor.isFull) break;
+      }
       if (isWhole && quick.take(bytes, at)) {
         if (quick.stage === 0) this.quickFetch(bytes, offset + at, visitor);
         else this.stage(quick.stage, quick.tick, quick.storeTick, '', offset + at, true, visitor);

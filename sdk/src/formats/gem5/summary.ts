@@ -1,5 +1,7 @@
 /** The first pass over a log: what `info` prints, and what the second pass has to know. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
+import { NotCompiled } from '../pipeline/kernel/not-compiled.js';
+import { createPipelineKernel, type PipelineKernel } from '../pipeline/kernel/pipeline-kernel.js';
 import { type Gem5Block, RETIRE, STAGES } from './block.js';
 import { DebugFacts } from './facts.js';
 import type { Gem5Reader, Gem5Visitor } from './reader.js';
@@ -32,13 +34,35 @@ export interface Gem5Summary {
   readonly earlyLines: number;
   /** Instructions that lack the line of a stage, and the first of them; null: none. */
   readonly damaged: { readonly count: number; readonly offset: number; readonly stage: string } | null;
+  /** Whether compiled code can copy it: no line names an object or says something of another debug flag, and disassemblies are short. */
+  readonly isPlain: boolean;
   /** CONVERT_TRUNCATED when the file ended early. */
   readonly cut: UscopeError | null;
 }
 
-/** @throws UscopeError CONVERT_*, except CONVERT_TRUNCATED, which is part of the answer */
-export async function summarize(reader: Gem5Reader, signal?: AbortSignal): Promise<Gem5Summary> {
-  const scan = new Scan();
+/**
+ * @param kernel compiled code that has done nothing yet; null: without it
+ * @throws UscopeError CONVERT_*, except CONVERT_TRUNCATED, which is part of the answer
+ */
+export async function summarize(
+  reader: Gem5Reader,
+  signal?: AbortSignal,
+  kernel = createPipelineKernel(),
+): Promise<Gem5Summary> {
+  if (!kernel) return summaryBy(new Scan(null), reader, signal);
+  try {
+    return await summaryBy(new Scan(kernel), reader, signal);
+  } catch (error) {
+    if (!(error instanceof NotCompiled)) throw error;
+    return summaryBy(new Scan(null), reader, signal);
+  }
+}
+
+async function summaryBy(
+  scan: Scan,
+  reader: Gem5Reader,
+  signal: AbortSignal | undefined,
+): Promise<Gem5Summary> {
   let cut: UscopeError | null = null;
   try {
     for await (const _ of reader.visit(scan)) signal?.throwIfAborted();
@@ -58,6 +82,12 @@ export function endOf(block: Gem5Block, facts: DebugFacts): number {
   return Math.max(end, facts.of(facts.cpuOf(block), block)?.squashTick ?? 0);
 }
 
+/** Places in `struct scan` of sdk/kernel/pipeline/gem5_scan.c. */
+const [INSTRUCTIONS, SQUASHED, MICRO_OPS, STORES, FIRST, LAST, STEP] = [0, 8, 16, 24, 32, 40, 48];
+const [WINDOW, NUM_WINDOWS, WINDOWED, STARTS, ENDS, LONGEST] = [56, 60, 64, 72, 76, 80];
+/** As sdk/kernel/pipeline/gem5_copy.c has it. */
+const MOST_COMPILED_TEXT = 192;
+
 class Scan implements Gem5Visitor {
   readonly isFull = false;
   private readonly facts = new DebugFacts();
@@ -73,13 +103,24 @@ class Scan implements Gem5Visitor {
   private otherLines = 0;
   private earlyLines = 0;
   private damaged: { count: number; readonly offset: number; readonly stage: string } | null = null;
+  readonly takeInstructions: Gem5Visitor['takeInstructions'];
+
+  /** @param kernel takes what it can; then a log that is not plain ends in NotCompiled */
+  constructor(private readonly kernel: PipelineKernel | null) {
+    this.takeInstructions = kernel
+      ? (bytes, from, end) => kernel.takeLines(bytes, from, end, kernel.code.gem5_scan)
+      : undefined;
+  }
 
   instruction(block: Gem5Block): Gem5Block {
     const fetch = block.ticks[0];
+    if (this.kernel && block.object !== '') throw new NotCompiled();
     for (let stage = 0; stage < STAGES; stage++) this.tick(block, fetch, block.ticks[stage]);
     if (fetch < this.first) this.first = fetch;
     this.instructions++;
-    this.windows.add(fetch, endOf(block, this.facts));
+    const end = endOf(block, this.facts);
+    if (this.kernel) this.kernel.code.gem5_scan_add(fetch, end, block.textLength);
+    else this.windows.add(fetch, end);
     if (!block.isWhole) this.unfinished++;
     else if (block.isSquashed) this.squashed++;
     if (block.microPc > 0) this.microOps++;
@@ -96,6 +137,7 @@ class Scan implements Gem5Visitor {
 
   other(line: string): void {
     if (!this.facts.take(line)) this.otherLines++;
+    else if (this.kernel) throw new NotCompiled();
   }
 
   early(): void {
@@ -103,7 +145,8 @@ class Scan implements Gem5Visitor {
   }
 
   summary(cut: UscopeError | null): Gem5Summary {
-    const { instructions, squashed, unfinished, microOps, stores, facts, windows } = this;
+    const { windows, longestText } = this.kernel ? this.addCompiled(this.kernel) : this.plain();
+    const { instructions, squashed, unfinished, microOps, stores, facts } = this;
     const range = {
       firstTick: instructions === 0 ? 0 : this.first,
       lastTick: this.last,
@@ -114,7 +157,31 @@ class Scan implements Gem5Visitor {
       ...{ window: windows.size, leastFrom: windows.leastFrom, inFlight: windows.mostInFlight },
       ...{ cpus: facts.names, maxThread: facts.maxThread, debugLines: facts.taken },
       ...{ otherLines: this.otherLines, earlyLines: this.earlyLines, damaged: this.damaged, cut },
+      isPlain: longestText <= MOST_COMPILED_TEXT,
     };
+  }
+
+  private plain() {
+    return { windows: this.windows, longestText: Number.POSITIVE_INFINITY };
+  }
+
+  /** What compiled code has counted. */
+  private addCompiled({ code, view }: PipelineKernel) {
+    const at = code.gem5_scan_at();
+    const count = (offset: number): number => Number(view.getBigUint64(at + offset, true));
+    const doubles = (offset: number, length: number): Float64Array =>
+      new Float64Array(view.buffer, view.getUint32(at + offset, true), length);
+    this.instructions += count(INSTRUCTIONS);
+    this.squashed += count(SQUASHED);
+    this.microOps += count(MICRO_OPS);
+    this.stores += count(STORES);
+    this.first = Math.min(this.first, view.getFloat64(at + FIRST, true));
+    this.last = Math.max(this.last, view.getFloat64(at + LAST, true));
+    this.step = divisor(view.getFloat64(at + STEP, true), this.step);
+    const length = view.getUint32(at + NUM_WINDOWS, true);
+    const size = view.getUint32(at + WINDOW, true);
+    const windows = Windows.of(size, count(WINDOWED), doubles(STARTS, length), doubles(ENDS, length));
+    return { windows, longestText: view.getUint32(at + LONGEST, true) };
   }
 
   private tick(block: Gem5Block, fetch: number, tick: number): void {

@@ -1,35 +1,49 @@
 /** gem5's O3PipeView to µScope. Two passes: what is there, and the copy. */
 import { isUscopeError } from '../../base/errors.js';
 import type { Schema } from '../../format/types.js';
+import type { TraceOutput } from '../../stream/trace-output.js';
 import type { TraceStats } from '../../writer/index.js';
 import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
-import { MAX_IN_FLIGHT } from '../pipeline/core-records.js';
+import type { ConversionReport } from '../common/report.js';
+import { MAX_IN_FLIGHT } from '../pipeline/errors.js';
 import type { PipelineFrames } from '../pipeline/frames.js';
+import { createPipelineKernel, type PipelineKernel } from '../pipeline/kernel/pipeline-kernel.js';
 import { coreOption, periodOption } from '../pipeline/options.js';
 import type { PipelineShape } from '../pipeline/shape.js';
-import { writePipeline } from '../pipeline/sink.js';
-import { InOrder, visitInOrder } from './order.js';
+import { writePipeline, writePipelineRecords } from '../pipeline/sink.js';
+import { CompiledOrder } from './compiled-order.js';
+import { InOrder, type Order, visitInOrder } from './order.js';
 import type { Gem5Reader } from './reader.js';
 import { counterNames, StatsCounters } from './stats-counters.js';
 import type { StatsFile } from './stats-file.js';
 import type { Gem5Summary } from './summary.js';
+import { talliesOf } from './tallies.js';
 import { TraceCopy } from './trace-copy.js';
 import { GEM5_STAGES } from './types.js';
 
 const MAX_PERIOD = 0xffff_ffff;
 
-/** @param stats null: there is no stats.txt @throws UscopeError CONVERT_*, WRITER_* */
+/**
+ * @param stats null: there is no stats.txt
+ * @param kernel compiled code that has done nothing yet; null: without it
+ * @throws UscopeError CONVERT_*, WRITER_*
+ */
 export async function gem5ToUscope(
   reader: Gem5Reader,
   summary: Gem5Summary,
   stats: StatsFile | null,
   target: TraceTarget,
   context: ConversionContext,
+  kernel = createPipelineKernel(),
 ): Promise<TraceStats> {
   const shape = shapeOf(summary, stats, context.options);
   const checkpointIntervalPs = target.checkpointIntervalPs ?? intervalOf(summary);
   const options = { ...target, checkpointIntervalPs };
+  if (kernel && summary.isPlain && !stats)
+    return writePipelineRecords(shape, options, context, kernel, (output, schema) =>
+      compiledCopy(reader, summary, shape, { kernel, output, schema }, context),
+    );
   return writePipeline(shape, options, context, async (frames, schema) => {
     const counters = stats && new StatsCounters(stats, frames, schema);
     await copy(reader, summary, shape, { frames, schema, counters }, context);
@@ -53,26 +67,14 @@ async function copy(
   { report, signal }: ConversionContext,
 ): Promise<void> {
   const trace = new TraceCopy(schema, frames, shape, summary.cpus, report, counters);
-  const other = report.dropped('other lines', 'no lines of an instruction, or of a flag that is not read');
-  const early = report.dropped(
-    'lines of stages before the first fetch',
-    'their instruction was fetched before the log begins',
-  );
+  const { other, early } = otherTallies(report);
   const order = new InOrder(
     summary,
     trace,
     () => other.count++,
     () => early.count++,
   );
-  try {
-    for await (const _ of visitInOrder(reader, order)) {
-      signal?.throwIfAborted();
-      if (frames.isFull) await frames.push();
-    }
-  } catch (error) {
-    // The summary has told of the cut.
-    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-  }
+  await visit(reader, order, frames, signal);
   const { taken, unclaimed } = order.facts;
   report.kept('lines of other debug flags', 'thread, CPU, dependencies, addresses and squashes').count +=
     taken - unclaimed;
@@ -80,6 +82,67 @@ async function copy(
     'lines of other debug flags about instructions without a fetch',
     'nothing they could be said of',
   ).count += unclaimed;
+}
+
+interface CompiledOutput {
+  readonly kernel: PipelineKernel;
+  readonly output: TraceOutput;
+  readonly schema: Schema;
+}
+
+async function compiledCopy(
+  reader: Gem5Reader,
+  summary: Gem5Summary,
+  shape: PipelineShape,
+  { kernel, output, schema }: CompiledOutput,
+  { report, signal }: ConversionContext,
+): Promise<void> {
+  const tallies = talliesOf(report);
+  const { other, early } = otherTallies(report);
+  const order = new CompiledOrder(
+    ...([kernel, summary, schema, shape] as const),
+    () => other.count++,
+    () => early.count++,
+  );
+  const records = {
+    get isFull() {
+      return kernel.isFull;
+    },
+    async push() {
+      kernel.code.frame_close();
+      await output.push();
+    },
+  };
+  await visit(reader, order, records, signal);
+  kernel.code.finish();
+  order.count(tallies);
+}
+
+/** All that the log holds before it was cut, if it was: the summary has told of the cut. */
+async function visit(
+  reader: Gem5Reader,
+  order: Order,
+  records: { readonly isFull: boolean; push(): Promise<void> },
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  try {
+    for await (const _ of visitInOrder(reader, order)) {
+      signal?.throwIfAborted();
+      if (records.isFull) await records.push();
+    }
+  } catch (error) {
+    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
+  }
+}
+
+function otherTallies(report: ConversionReport) {
+  return {
+    other: report.dropped('other lines', 'no lines of an instruction, or of a flag that is not read'),
+    early: report.dropped(
+      'lines of stages before the first fetch',
+      'their instruction was fetched before the log begins',
+    ),
+  };
 }
 
 /** An instruction is about as many items as it has stages. */

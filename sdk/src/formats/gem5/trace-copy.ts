@@ -3,11 +3,12 @@ import type { Schema } from '../../format/types.js';
 import type { ConversionReport } from '../common/report.js';
 import { CoreRecords } from '../pipeline/core-records.js';
 import type { PipelineFrames } from '../pipeline/frames.js';
-import { DEPENDENCY_TYPES, type PipelineShape, UNKNOWN_FLUSH } from '../pipeline/shape.js';
+import { DEPENDENCY_TYPES, type PipelineShape } from '../pipeline/shape.js';
 import { TextBytes } from '../text/text-bytes.js';
 import { DISPATCH_STAGE, type Gem5Block, RENAME_STAGE, RETIRE, STAGES } from './block.js';
 import type { Flight, OrderVisitor } from './order.js';
 import type { StatsCounters } from './stats-counters.js';
+import { talliesOf } from './tallies.js';
 import { Moment } from './timeline.js';
 
 const RAW = DEPENDENCY_TYPES.indexOf('raw');
@@ -48,6 +49,10 @@ export class TraceCopy implements OrderVisitor {
 
   get isFull(): boolean {
     return this.frames.isFull;
+  }
+
+  isFullBefore(tick: number): boolean {
+    return this.frames.isFullBefore(tick);
   }
 
   born(flight: Flight): void {
@@ -183,31 +188,4 @@ function hexDigitsOf(pc: number | bigint): number {
   if (typeof pc === 'number') for (let limit = 2 ** 32; limit <= pc; limit *= 16) digits++;
   else digits = Math.max(digits, pc.toString(16).length);
   return digits;
-}
-
-function talliesOf(report: ConversionReport) {
-  return {
-    begun: report.kept('instructions'),
-    stages: report.kept('stages', 'stage_transition'),
-    labels: report.kept('texts', 'annotate'),
-    retired: report.kept('retired instructions', 'CLEAR and committed_insns'),
-    dependencies: report.kept('dependencies', 'dependency'),
-    addresses: report.kept('addresses of loads and stores', 'mem_load and mem_store'),
-    memoryDone: report.kept('completions of memory accesses', 'annotate'),
-    squashTicks: report.kept('times of squashes', 'when the last unit squashed the instruction'),
-    flushed: report.approximated(
-      'flushed instructions',
-      `flush; the log gives no reason, so it is "${UNKNOWN_FLUSH}"`,
-    ),
-    lastStages: report.approximated('times of squashes', 'the log has none: when the last stage was entered'),
-    storeTicks: report.approximated('completion of stores', 'an annotation: it comes after the end'),
-    readyValues: report.approximated(
-      'dependencies on instructions that had ended',
-      'none: the value was there already',
-    ),
-    anyCore: report.approximated(
-      'instructions of an unknown CPU',
-      'in the first core: no line of theirs names another one',
-    ),
-  };
 }

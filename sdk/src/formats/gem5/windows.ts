@@ -11,8 +11,19 @@ export class Windows {
   size = FIRST_SIZE;
   private count = 0;
   private instructions = 0;
-  private starts = new Float64Array(1024);
-  private ends = new Float64Array(1024);
+  private starts: Float64Array = new Float64Array(1024);
+  private ends: Float64Array = new Float64Array(1024);
+
+  /** Those that were gathered elsewhere. @param starts by window, as `ends`: not copied */
+  static of(size: number, instructions: number, starts: Float64Array, ends: Float64Array): Windows {
+    const windows = new Windows();
+    windows.size = size;
+    windows.count = starts.length;
+    windows.instructions = instructions;
+    windows.starts = starts;
+    windows.ends = ends;
+    return windows;
+  }
 
   add(start: number, end: number): void {
     if (this.instructions++ % this.size === 0) this.begin(start, end);

@@ -82,11 +82,10 @@ class KanataTrace implements ForeignTrace {
     await this.source.close?.();
   }
 
-  private async summarize({ onProgress, onWarning }: ConversionContext): Promise<KanataSummary> {
+  private async summarize({ onProgress, onWarning, signal }: ConversionContext): Promise<KanataSummary> {
     const size = await this.source.size();
-    const summary = await summarize(
-      new KanataReader(this.source, (bytes) => onProgress?.((0.3 * bytes) / size)),
-    );
+    const reader = new KanataReader(this.source, (bytes) => onProgress?.((0.3 * bytes) / size));
+    const summary = await summarize(reader, signal);
     this.isPartial = summary.cut !== null;
     if (summary.cut) onWarning?.(summary.cut.message);
     return summary;

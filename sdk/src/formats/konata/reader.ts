@@ -63,6 +63,10 @@ export class KanataReader {
         try {
           // Inside one `try`, so that a line costs no further call.
           while (at < end) {
+            if (isWhole && visitor.takeLines) {
+              at = visitor.takeLines(bytes, at, end);
+              if (at >= end || visitor.isFull) break;
+            }
             if (isWhole && quick.take(bytes, at, visitor)) at = quick.next;
             else
               at = this.takeSlowly(

@@ -1,7 +1,10 @@
 /** The first pass over a log: what its schema needs to know, and what `info` says. */
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
+import { NotCompiled } from '../pipeline/kernel/not-compiled.js';
+import { createPipelineKernel } from '../pipeline/kernel/pipeline-kernel.js';
 import { RetireType } from '../pipeline/retire-type.js';
 import { Roster } from '../pipeline/roster.js';
+import { CompiledScan } from './compiled-scan.js';
 import type { KanataReader } from './reader.js';
 import type { KanataRecord } from './types.js';
 import { CycleCount, type KanataVisitor } from './visitor.js';
@@ -48,21 +51,41 @@ export class KanataClock {
   }
 }
 
-/** @throws UscopeError CONVERT_*, except CONVERT_TRUNCATED, which is part of the answer */
-export async function summarize(reader: KanataReader): Promise<KanataSummary> {
-  const scan = new Scan();
+/**
+ * @param kernel compiled code that has done nothing yet; null: without it
+ * @throws UscopeError CONVERT_*, except CONVERT_TRUNCATED, which is part of the answer
+ */
+export async function summarize(
+  reader: KanataReader,
+  signal?: AbortSignal,
+  kernel = createPipelineKernel(),
+): Promise<KanataSummary> {
+  if (!kernel) return summaryBy(new Scan(), reader, signal);
   try {
-    await reader.visit(scan);
+    return await summaryBy(new CompiledScan(kernel), reader, signal);
+  } catch (error) {
+    if (!(error instanceof NotCompiled)) throw error;
+    return summaryBy(new Scan(), reader, signal);
+  }
+}
+
+async function summaryBy(
+  scan: Scan | CompiledScan,
+  reader: KanataReader,
+  signal: AbortSignal | undefined,
+): Promise<KanataSummary> {
+  let cut: UscopeError | null = null;
+  try {
+    await reader.visit(scan, signal);
   } catch (error) {
     if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-    scan.cut = error;
+    cut = error;
   }
-  return scan.summary();
+  return { ...scan.summary(), cut };
 }
 
 class Scan implements KanataVisitor {
   readonly isFull = false;
-  cut: UscopeError | null = null;
   private readonly clock = new CycleCount();
   private readonly roster = new Roster<true>();
   private readonly stages = new Set<string>();
@@ -121,8 +144,8 @@ class Scan implements KanataVisitor {
     this.clock.begin();
   }
 
-  summary(): KanataSummary {
-    const { counts, clock, maxInFlight, cut } = this;
+  summary(): Omit<KanataSummary, 'cut'> {
+    const { counts, clock, maxInFlight } = this;
     return {
       counts,
       stages: [...this.stages],
@@ -132,7 +155,6 @@ class Scan implements KanataVisitor {
       lastCycle: BigInt(clock.cycle),
       maxInFlight,
       unfinished: this.roster.size,
-      cut,
     };
   }
 

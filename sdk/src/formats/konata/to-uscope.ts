@@ -3,39 +3,60 @@ import { isUscopeError, UscopeError } from '../../base/errors.js';
 import type { TraceStats } from '../../writer/index.js';
 import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
+import { MAX_IN_FLIGHT } from '../pipeline/errors.js';
+import { createPipelineKernel } from '../pipeline/kernel/pipeline-kernel.js';
 import { coreOption, periodOption } from '../pipeline/options.js';
 import type { PipelineShape } from '../pipeline/shape.js';
-import { PipelineSink, writePipeline } from '../pipeline/sink.js';
+import { PipelineSink, writePipeline, writePipelineRecords } from '../pipeline/sink.js';
 import type { TextBytes } from '../text/text-bytes.js';
+import { CompiledCopy, hasRoomFor } from './compiled-copy.js';
 import type { KanataReader } from './reader.js';
 import type { KanataSummary } from './scan.js';
-import { CycleCount, type KanataVisitor } from './visitor.js';
+import { beyondTimes, CycleCount, type KanataVisitor, MAX_TIME_PS, runsBackwards } from './visitor.js';
 
 /** DUT property: the log's cycle at time 0, where that is not cycle 0. */
 export const CYCLE_AT_ZERO = 'kanata.cycle_at_zero';
-const MAX_IN_FLIGHT = 65_535;
-const MAX_TIME_PS = (1n << 63n) - 1n;
 
-/** @throws UscopeError CONVERT_*, WRITER_* */
+/**
+ * @param kernel compiled code that has done nothing yet; null: without it
+ * @throws UscopeError CONVERT_*, WRITER_*
+ */
 export async function kanataToUscope(
   reader: KanataReader,
   summary: KanataSummary,
   target: TraceTarget,
   context: ConversionContext,
+  kernel = createPipelineKernel(),
 ): Promise<TraceStats> {
   const shape = shapeOf(summary, context.options);
   const zero = Number(zeroOf(summary));
   const checkpointIntervalPs = target.checkpointIntervalPs ?? intervalOf(summary, shape);
-  return writePipeline(shape, { ...target, checkpointIntervalPs }, context, async (frames, schema) => {
+  const options = { ...target, checkpointIntervalPs };
+  if (kernel && hasRoomFor(kernel, shape))
+    return writePipelineRecords(shape, options, context, kernel, async (output, schema) => {
+      const copy = new CompiledCopy(kernel, schema, shape, zero, output, context.report);
+      await visit(reader, copy, context);
+      copy.finish();
+    });
+  return writePipeline(shape, options, context, async (frames, schema) => {
     const sink = new PipelineSink(schema, frames, shape, context.report);
-    try {
-      await reader.visit(new Copy(sink, zero, shape.periodPs), context.signal);
-    } catch (error) {
-      if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-      context.onWarning?.(error.message);
-    }
+    await visit(reader, new Copy(sink, zero, shape.periodPs), context);
     sink.finish();
   });
+}
+
+/** All that the log holds before it was cut, if it was. */
+async function visit(
+  reader: KanataReader,
+  copy: KanataVisitor,
+  { signal, onWarning }: ConversionContext,
+): Promise<void> {
+  try {
+    await reader.visit(copy, signal);
+  } catch (error) {
+    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
+    onWarning?.(error.message);
+  }
 }
 
 function shapeOf(summary: KanataSummary, options: ReadonlyMap<string, string>): PipelineShape {
@@ -140,8 +161,7 @@ class Copy implements KanataVisitor {
     const { clock } = this;
     // Before the first instruction any cycle may be set: that is where the log begins.
     if (clock.first === null) return;
-    if (clock.cycle < this.last)
-      throw new UscopeError('CONVERT_FORMAT', `cycle ${clock.cycle} follows cycle ${this.last}`);
+    if (clock.cycle < this.last) throw runsBackwards(clock.cycle, this.last);
     this.last = clock.cycle;
     this.sink.moveTo(this.timeOf(clock.cycle - this.zero));
   }
@@ -151,6 +171,6 @@ class Copy implements KanataVisitor {
     if (Number.isSafeInteger(product)) return product;
     const timePs = BigInt(cycles) * BigInt(this.periodPs);
     if (timePs <= MAX_TIME_PS) return timePs;
-    throw new UscopeError('CONVERT_LIMIT', `cycle ${this.last} lies beyond the times of a trace`);
+    throw beyondTimes(this.last);
   }
 }

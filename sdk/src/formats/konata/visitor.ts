@@ -8,6 +8,8 @@ export interface KanataVisitor {
   /** Whether `push` is to be awaited before the next command. */
   readonly isFull: boolean;
   push(): Promise<void>;
+  /** Of compiled code: takes lines of `bytes[from, end)`, which are whole, until it is full. Returns where the first line begins that it left. */
+  takeLines?(bytes: Uint8Array, from: number, end: number): number;
   cycle(cycle: number): void;
   advance(cycles: number): void;
   begin(id: number, gid: number | bigint, tid: number): void;
@@ -17,6 +19,8 @@ export interface KanataVisitor {
   retire(id: number, rid: number | bigint, type: number): void;
   dependency(consumer: number, producer: number, type: number): void;
 }
+
+export const MAX_TIME_PS = (1n << 63n) - 1n;
 
 /** Time in a log as a visitor sees it. */
 export class CycleCount {
@@ -30,7 +34,7 @@ export class CycleCount {
 
   /** @throws UscopeError CONVERT_LIMIT beyond 2^53 */
   advance(cycles: number): void {
-    this.cycle = exact(this.cycle + cycles);
+    this.cycle = exactCycle(this.cycle + cycles);
   }
 
   begin(): void {
@@ -44,10 +48,10 @@ const text = new TextBytes();
 export function visitRecord(record: KanataRecord, visitor: KanataVisitor): void {
   switch (record.kind) {
     case 'cycle':
-      visitor.cycle(exact(Number(record.cycle)));
+      visitor.cycle(exactCycle(Number(record.cycle)));
       return;
     case 'advance':
-      visitor.advance(exact(Number(record.cycles)));
+      visitor.advance(exactCycle(Number(record.cycles)));
       return;
     case 'begin':
       visitor.begin(record.id, record.gid, record.tid);
@@ -70,7 +74,14 @@ export function visitRecord(record: KanataRecord, visitor: KanataVisitor): void 
   }
 }
 
-function exact(cycle: number): number {
+/** @throws UscopeError CONVERT_LIMIT beyond 2^53 */
+export function exactCycle(cycle: number): number {
   if (Number.isSafeInteger(cycle)) return cycle;
-  throw new UscopeError('CONVERT_LIMIT', `cycle ${cycle} lies beyond the times of a trace`);
+  throw beyondTimes(cycle);
 }
+
+export const beyondTimes = (cycle: number): UscopeError =>
+  new UscopeError('CONVERT_LIMIT', `cycle ${cycle} lies beyond the times of a trace`);
+
+export const runsBackwards = (cycle: number, last: number): UscopeError =>
+  new UscopeError('CONVERT_FORMAT', `cycle ${cycle} follows cycle ${last}`);

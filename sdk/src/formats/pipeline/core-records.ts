@@ -1,13 +1,12 @@
 /** The records of one core of a pipeline trace, by the slots of its instructions. */
-import { UscopeError } from '../../base/errors.js';
 import { Action, packedSize, type Schema } from '../../format/types.js';
+import { tooManyInFlight } from './errors.js';
 import type { EventShape, PipelineFrames } from './frames.js';
 import { FLUSH_REASONS, UNKNOWN_FLUSH } from './shape.js';
 import { SlotPool } from './slot-pool.js';
 
-/** What a trace follows. */
-export const MAX_IN_FLIGHT = 65_535;
-const FLUSH_REASON = FLUSH_REASONS.indexOf(UNKNOWN_FLUSH);
+/** Number of the reason that logs do not say. */
+export const FLUSH_REASON = FLUSH_REASONS.indexOf(UNKNOWN_FLUSH);
 
 export class CoreRecords {
   readonly ids: PipelineIds;
@@ -20,7 +19,7 @@ export class CoreRecords {
     private readonly slots: number,
     private readonly frames: PipelineFrames,
   ) {
-    this.ids = idsOf(schema, core);
+    this.ids = pipelineIds(schema, core);
     this.pool = new SlotPool(slots);
     frames.follow(this.pool);
   }
@@ -28,21 +27,9 @@ export class CoreRecords {
   /** An instruction begins. @returns its slot @throws UscopeError CONVERT_SOURCE, CONVERT_UNSUPPORTED when all slots are taken */
   birth(): number {
     const slot = this.pool.take();
-    if (slot < 0) throw this.tooMany();
+    if (slot < 0) throw tooManyInFlight(this.slots);
     this.set(slot, this.ids.entityId, slot);
     return slot;
-  }
-
-  private tooMany(): UscopeError {
-    if (this.slots < MAX_IN_FLIGHT)
-      return new UscopeError(
-        'CONVERT_SOURCE',
-        'the log changed while it was read: more instructions are in flight than before',
-      );
-    return new UscopeError(
-      'CONVERT_UNSUPPORTED',
-      `more than ${MAX_IN_FLIGHT} instructions are in flight at once; a trace follows ${MAX_IN_FLIGHT}`,
-    );
   }
 
   set(slot: number, field: number, value: number | bigint): void {
@@ -93,10 +80,10 @@ export class CoreRecords {
   }
 }
 
-export type PipelineIds = ReturnType<typeof idsOf>;
+export type PipelineIds = ReturnType<typeof pipelineIds>;
 
 /** Numbers of what `pipelineSchema` has in the scope of a core; -1 for what a log of this kind has not. */
-function idsOf({ scopes, storages, events }: Schema, core: string) {
+export function pipelineIds({ scopes, storages, events }: Schema, core: string) {
   const { scopeId } = scopes.find(({ name }) => name === core)!;
   const storage = (wanted: string) => storages.find((one) => one.name === wanted && one.scopeId === scopeId)!;
   const entities = storage('entities');

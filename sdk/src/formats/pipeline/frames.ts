@@ -40,6 +40,13 @@ export class PipelineFrames {
     return this.output.isFull && (!this.isOpen || this.batch.length >= MOST_WAITING_WORDS);
   }
 
+  /** The same before something happens at `timePs`: a frame of an earlier time is closed, which leaves all of it to be pushed. */
+  isFullBefore(timePs: number | bigint): boolean {
+    if (!this.output.isFull) return false;
+    if (timePs !== this.timePs) this.close();
+    return this.isFull;
+  }
+
   async push(): Promise<void> {
     this.close();
     await this.output.push();

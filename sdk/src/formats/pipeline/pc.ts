@@ -23,9 +23,14 @@ export class PcFinder {
   isFound = false;
   private head = '';
 
+  /** No more text will change anything. */
+  get isOver(): boolean {
+    return this.isFound || this.head.length >= MAX_HEAD;
+  }
+
   /** Null: there is none yet, or it is known. */
   take(text: TextBytes): number | bigint | null {
-    if (this.isFound || this.head.length >= MAX_HEAD) return null;
+    if (this.isOver) return null;
     if (this.head === '') {
       const pc = pcBeforeColon(text);
       this.isFound = pc >= 0;

@@ -1,22 +1,23 @@
 /** Writes what a Kanata log says of its instructions as a µScope trace, in order of time. */
-import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
-import { withOutput } from '../../stream/trace-output.js';
+import { type TraceOutput, type WaitingRecords, withOutput } from '../../stream/trace-output.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { upperBits } from '../../writer/records/field-plan.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
-import type { ConversionReport, Tally } from '../common/report.js';
+import type { ConversionReport } from '../common/report.js';
 import { TextBytes } from '../text/text-bytes.js';
 import { CoreRecords, type PipelineIds } from './core-records.js';
+import { above32Bits, begunTwice, highLane, noLabelKind } from './errors.js';
 import { type EventShape, PipelineFrames } from './frames.js';
 import { PcFinder } from './pc.js';
 import { RetireType } from './retire-type.js';
 import { Roster } from './roster.js';
-import { DEPENDENCY_TYPES, type PipelineShape, pipelineSchema, UNKNOWN_FLUSH } from './shape.js';
+import { DEPENDENCY_TYPES, type PipelineShape, pipelineSchema } from './shape.js';
+import { SinkTallies } from './sink-tallies.js';
 
 interface Live {
   readonly slot: number;
@@ -29,56 +30,51 @@ interface Live {
 export async function writePipeline(
   shape: PipelineShape,
   target: TraceTarget,
-  { signal }: ConversionContext,
+  context: ConversionContext,
   fill: (frames: PipelineFrames, schema: Schema) => Promise<void>,
 ): Promise<TraceStats> {
-  const { schema, dut } = pipelineSchema(shape);
-  const options = { ...target, schema, dut, summarizer: createCpuSummarizer, index: createSegmentIndexer };
   const batch = new RecordBatch();
-  return withOutput(options, batch, signal, async (output) => {
+  return writePipelineRecords(shape, target, context, batch, async (output, schema) => {
     const frames = new PipelineFrames(batch, output);
     await fill(frames, schema);
     frames.finish();
+  });
+}
+
+/** The same from records that `fill` makes in another way, and pushes now and then. @throws UscopeError as `writePipeline` */
+export async function writePipelineRecords(
+  shape: PipelineShape,
+  target: TraceTarget,
+  { signal }: ConversionContext,
+  records: WaitingRecords,
+  fill: (output: TraceOutput, schema: Schema) => Promise<void>,
+): Promise<TraceStats> {
+  const { schema, dut } = pipelineSchema(shape);
+  const options = { ...target, schema, dut, summarizer: createCpuSummarizer, index: createSegmentIndexer };
+  return withOutput(options, records, signal, async (output) => {
+    await fill(output, schema);
     return output.finish({ status: SessionStatus.CLOSED, lost: 0n, rejected: 0n });
   });
 }
 
 export class PipelineSink {
   private readonly roster = new Roster<Live>();
-  private readonly tallies = new Map<string, Tally>();
-  private readonly labels: (Tally | undefined)[] = [];
+  private readonly tallies: SinkTallies;
   private readonly core: CoreRecords;
   private readonly word = new TextBytes();
   private readonly stageIndex: ReadonlyMap<string, number>;
   private readonly ids: PipelineIds;
-  private readonly begun: Tally;
-  private readonly lost: Tally;
-  private readonly stages: Tally;
-  private readonly retired: Tally;
-  private readonly flushed: Tally;
-  private readonly dependencies: Tally;
 
   constructor(
     schema: Schema,
     private readonly frames: PipelineFrames,
     shape: PipelineShape,
-    private readonly report: ConversionReport,
+    report: ConversionReport,
   ) {
     this.core = new CoreRecords(schema, shape.cores[0], shape.slots, frames);
     this.ids = this.core.ids;
     this.stageIndex = new Map(shape.stages.map((name, index) => [name, index]));
-    this.begun = report.kept('instructions');
-    this.stages = report.kept('stages', 'stage_transition');
-    this.retired = report.kept('retired instructions', 'CLEAR and committed_insns');
-    this.flushed = report.approximated(
-      'flushed instructions',
-      `flush; the log gives no reason, so it is "${UNKNOWN_FLUSH}"`,
-    );
-    this.dependencies = report.kept('dependencies', 'dependency');
-    this.lost = report.dropped(
-      'records about instructions that have ended or never began',
-      'nothing they could be said of',
-    );
+    this.tallies = new SinkTallies(report);
   }
 
   /** Whether `push` is due. */
@@ -97,9 +93,7 @@ export class PipelineSink {
 
   begin(id: number, gid: number | bigint, tid: number): void {
     const known = this.roster.get(id);
-    if (known?.isDeclared) {
-      throw new UscopeError('CONVERT_FORMAT', `instruction ${id} begins while it is in flight`);
-    }
+    if (known?.isDeclared) throw begunTwice(id);
     const live = known ?? this.birth(id);
     live.isDeclared = true;
     this.core.set(live.slot, this.ids.gid, gid);
@@ -109,7 +103,7 @@ export class PipelineSink {
   label(id: number, kind: number, text: TextBytes): void {
     const live = this.subject(id);
     if (!live) return;
-    if (kind > 255) throw new UscopeError('CONVERT_FORMAT', `labels of kind ${kind} do not exist`);
+    if (kind > 255) throw noLabelKind(kind);
     const string = this.frames.strings.of(text);
     const { view, offset } = this.frames.event(this.ids.annotate);
     view.setUint32(offset, live.slot, true);
@@ -119,8 +113,7 @@ export class PipelineSink {
       const pc = live.pc.take(text);
       if (pc !== null) this.core.set(live.slot, this.ids.pc, pc);
     }
-    this.labels[kind] ??= this.report.kept(`labels of kind ${kind}`, 'annotate');
-    this.labels[kind].count++;
+    this.tallies.labels(kind).count++;
   }
 
   start(id: number, lane: number, stage: string): void {
@@ -128,18 +121,18 @@ export class PipelineSink {
     if (!live) return;
     if (lane === 0) {
       this.core.stage(live.slot, this.stageIndex.get(stage) ?? 0);
-      this.stages.count++;
+      this.tallies.stages.count++;
       return;
     }
     this.ofLane(this.ids.laneStart, live, lane, stage);
-    this.count('kept', 'stages of other lanes', 'lane_start');
+    this.tallies.laneStarts.count++;
   }
 
   end(id: number, lane: number, stage: string): void {
     const live = this.subject(id);
     if (!live) return;
     this.ofLane(this.ids.laneEnd, live, lane, stage);
-    this.count('kept', 'explicit ends of stages', 'lane_end');
+    this.tallies.laneEnds.count++;
   }
 
   retire(id: number, rid: number | bigint, type: number): void {
@@ -152,10 +145,10 @@ export class PipelineSink {
     view.setUint32(offset + 12, checked, true);
     if (type === RetireType.FLUSHED) {
       this.core.flush(live.slot);
-      this.flushed.count++;
+      this.tallies.flushed.count++;
     } else {
       this.core.commit();
-      this.retired.count++;
+      this.tallies.retired.count++;
     }
     this.core.clear(live.slot);
     this.roster.remove(id);
@@ -169,11 +162,7 @@ export class PipelineSink {
       putU64(view, offset, consumer);
       putU64(view, offset + 8, producer);
       view.setUint32(offset + 16, checked, true);
-      this.count(
-        'approximated',
-        'dependencies on instructions that have ended',
-        'late_dependency, with the numbers of the log',
-      );
+      this.tallies.lateDependencies.count++;
       return;
     }
     const { view, offset } = this.frames.event(this.ids.dependency);
@@ -181,13 +170,12 @@ export class PipelineSink {
     view.setUint32(offset + 4, dst.slot, true);
     view.setUint8(offset + 8, type < DEPENDENCY_TYPES.length ? type : 0);
     view.setUint32(offset + 9, checked, true);
-    this.dependencies.count++;
+    this.tallies.dependencies.count++;
   }
 
   /** After the last record. */
   finish(): void {
-    const open = this.report.kept('instructions in flight at the end');
-    open.count += this.roster.size;
+    this.tallies.inFlight.count += this.roster.size;
   }
 
   private birth(id: number): Live {
@@ -195,7 +183,7 @@ export class PipelineSink {
     const live: Live = { slot, isDeclared: false, pc: new PcFinder() };
     this.roster.add(id, live);
     this.core.set(slot, this.ids.logId, id);
-    this.begun.count++;
+    this.tallies.begun.count++;
     return live;
   }
 
@@ -204,7 +192,7 @@ export class PipelineSink {
     const live = this.roster.get(id);
     if (live) return live;
     if (this.roster.isNew(id)) return this.birth(id);
-    this.lost.count++;
+    this.tallies.lost.count++;
     return null;
   }
 
@@ -215,16 +203,6 @@ export class PipelineSink {
     view.setUint32(offset, live.slot, true);
     view.setUint16(offset + 4, number, true);
     view.setUint32(offset + 6, string, true);
-  }
-
-  /** One more of a kind; the tally is looked up in the report once. */
-  private count(fate: 'kept' | 'approximated' | 'dropped', what: string, how: string): void {
-    let tally = this.tallies.get(what);
-    if (!tally) {
-      tally = this.report.tally(fate, what, how);
-      this.tallies.set(what, tally);
-    }
-    tally.count++;
   }
 }
 
@@ -239,10 +217,10 @@ function putU64(view: DataView, at: number, value: number | bigint): void {
 
 function laneOf(lane: number): number {
   if (lane <= 0xffff) return lane;
-  throw new UscopeError('CONVERT_UNSUPPORTED', `lane ${lane}; 65,535 is the highest`);
+  throw highLane(lane);
 }
 
 function u32(what: string, value: number): number {
   if (value <= 0xffff_ffff) return value;
-  throw new UscopeError('CONVERT_UNSUPPORTED', `${what} of ${value}; it has to fit into 32 bits`);
+  throw above32Bits(what, value);
 }

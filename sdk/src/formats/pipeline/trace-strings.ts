@@ -1,8 +1,8 @@
 /** The strings of a trace that is written, from their bytes: one that is known is found without becoming a string. Memory is bounded: all are forgotten when it is full. */
-import { UscopeError } from '../../base/errors.js';
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import type { RecordBatch } from '../../writer/records/record-batch.js';
 import { TextBytes } from '../text/text-bytes.js';
+import { longString } from './errors.js';
 
 const PLACES = 1 << 16;
 const MAX_KNOWN = PLACES / 2;
@@ -47,12 +47,7 @@ export class TraceStrings {
 
   private add(bytes: Uint8Array, from: number, to: number, hash: number): number {
     const size = to - from;
-    if (size > MAX_STRING_BYTES) {
-      throw new UscopeError(
-        'OP_STRING',
-        `a string of ${size} bytes; at most ${MAX_STRING_BYTES} are allowed`,
-      );
-    }
+    if (size > MAX_STRING_BYTES) throw longString(size);
     const index = this.count++;
     const text = bytes.subarray(from, to);
     this.batch.string(index, text);

@@ -1,6 +1,6 @@
 /** Bytes of a text file, which may be packed with gzip or zstd: recognized by the first bytes, never by the name. */
 import { gunzip } from '#platform/zlib';
-import { type ByteSource, readPieces } from '../../codecs/byte-source.js';
+import { type ByteSource, readPieces, readReusedPieces } from '../../codecs/byte-source.js';
 import { decompressZstd } from '../../codecs/zstd.js';
 
 export type { ByteSource };
@@ -14,7 +14,7 @@ export function packingOf(head: Uint8Array): Packing {
 }
 
 /**
- * The text's bytes, in pieces. What could be unpacked before the end of a cut file comes first.
+ * The text's bytes, in pieces which are valid until the next one is fetched. What could be unpacked before the end of a cut file comes first.
  * @param onRead called with how many bytes of the file have been read
  * @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT, CONVERT_TRUNCATED (the packed data are not whole)
  */
@@ -23,8 +23,11 @@ export async function* unpack(
   onRead?: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   const packing = packingOf(await source.read(0, 4));
+  if (packing === 'plain') {
+    yield* readReusedPieces(source, onRead);
+    return;
+  }
   const pieces = readPieces(source, 0, Number.POSITIVE_INFINITY, onRead);
-  if (packing === 'plain') yield* pieces;
-  else if (packing === 'gzip') yield* gunzip(pieces);
+  if (packing === 'gzip') yield* gunzip(pieces);
   else yield* decompressZstd(pieces, 0);
 }

@@ -70,7 +70,10 @@ export async function sliceTrace(trace: Trace, options: SliceOptions): Promise<S
     async (output) => {
       await copyRange(trace, plan, { output, copier, onProgress: options.onProgress });
       // A file without a segment would have no state.
-      if (output.frames === 0) output.emptyFrame(plan.fromPs);
+      if (output.frames === 0) {
+        batch.begin(plan.fromPs);
+        batch.end(0, output.frames++);
+      }
       return output.finish(endOf([trace.session]));
     },
   );

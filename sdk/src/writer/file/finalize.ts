@@ -4,10 +4,10 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { align8 } from '../../base/bytes.js';
+import { align8, copyBytes } from '../../base/bytes.js';
 import { combineCrc } from '../../base/crc-combine.js';
 import { recordedCrc } from '../../format/checksum-chunk.js';
-import { indexOfRecord, stringsOfRecord } from '../../format/commit-record.js';
+import { indexOfRecord, RecordStrings } from '../../format/commit-record.js';
 import { Flag, VERSION_MAJOR, VERSION_MINOR } from '../../format/header.js';
 import { encodeSectionTable, SectionType } from '../../format/section-table.js';
 import { SEGMENT_ENTRY_SIZE } from '../../format/segment-table.js';
@@ -124,7 +124,7 @@ async function writeStrings(trace: TraceFile, content: FinalContent, tail: Tail)
     const at = align8(segments.offset(i) + segments.size(i));
     const prefix = await trace.file.read(at, RECORD_PREFIX_BYTES);
     const size = new DataView(prefix.buffer, prefix.byteOffset).getUint32(4, true);
-    await table.addAll(stringsOfRecord(await trace.file.read(at, size), at));
+    await table.addRecord(new RecordStrings(await trace.file.read(at, size), at));
   }
   if (Symbol.iterator in lateStrings) await table.addAll(lateStrings);
   else for await (const string of lateStrings) await table.addAll([string]);
@@ -150,15 +150,41 @@ class StringTableAppender {
   ) {}
 
   /** Of one segment there may be a million: it waits only where a buffer is full. */
+  async addRecord(strings: RecordStrings): Promise<void> {
+    const { bytes } = strings;
+    while (strings.next()) {
+      if (++this.count % STRINGS_PER_TURN === 0) await nextTurn();
+      if (!this.take(bytes, strings.start, strings.length))
+        await this.append(bytes.subarray(strings.start, strings.start + strings.length));
+    }
+  }
+
   async addAll(strings: Iterable<Uint8Array>): Promise<void> {
-    const { entries, text, entry } = this;
     for (const string of strings) {
       if (++this.count % STRINGS_PER_TURN === 0) await nextTurn();
-      putStringEntry(entry, 0, text.position - this.textStart, string.length);
-      if (!entries.take(entry)) await entries.append(entry);
-      if (!text.take(string)) await text.append(string);
-      if (!text.take(NUL)) await text.append(NUL);
+      if (!this.take(string, 0, string.length)) await this.append(string);
     }
+  }
+
+  /** Without waiting. False, and nothing was done: a buffer has no room. */
+  private take(bytes: Uint8Array, from: number, length: number): boolean {
+    const { entries, text } = this;
+    const offset = text.position - this.textStart;
+    if (!entries.hasRoom(STRING_ENTRY_SIZE)) return false;
+    const at = text.room(length + 1);
+    if (at < 0) return false;
+    copyBytes(bytes, from, length, text.buffer, at);
+    text.buffer[at + length] = 0;
+    putStringEntry(entries.buffer, entries.room(STRING_ENTRY_SIZE), offset, length);
+    return true;
+  }
+
+  private async append(string: Uint8Array): Promise<void> {
+    const { entries, text, entry } = this;
+    putStringEntry(entry, 0, text.position - this.textStart, string.length);
+    await entries.append(entry);
+    await text.append(string);
+    await text.append(NUL);
   }
 }
 

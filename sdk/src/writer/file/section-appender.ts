@@ -7,7 +7,8 @@ const BUFFER_BYTES = 256 * 1024;
 export class SectionAppender {
   /** Of what was flushed. */
   crc = 0;
-  private buffer = new Uint8Array(BUFFER_BYTES);
+  /** Where `room` is. */
+  readonly buffer = new Uint8Array(BUFFER_BYTES);
   private used = 0;
   private flushed: number;
 
@@ -23,13 +24,23 @@ export class SectionAppender {
     return this.flushed + this.used;
   }
 
+  hasRoom(size: number): boolean {
+    return this.used + size <= BUFFER_BYTES;
+  }
+
+  /** Where the caller puts the next `size` bytes in `buffer`; -1, and nothing was done: it has no room. */
+  room(size: number): number {
+    const { used } = this;
+    if (used + size > BUFFER_BYTES) return -1;
+    this.used = used + size;
+    return used;
+  }
+
   /** Appends without waiting. False, and nothing was done: the buffer has no room. */
   take(bytes: Uint8Array): boolean {
-    const { used } = this;
-    if (used + bytes.length > BUFFER_BYTES) return false;
-    this.buffer.set(bytes, used);
-    this.used = used + bytes.length;
-    return true;
+    const at = this.room(bytes.length);
+    if (at >= 0) this.buffer.set(bytes, at);
+    return at >= 0;
   }
 
   async append(bytes: Uint8Array): Promise<void> {

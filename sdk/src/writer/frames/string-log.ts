@@ -3,8 +3,13 @@ import { crc32 } from '#platform/crc32';
 import { type EncodedStrings, StringEncoder } from '../../format/encoded-strings.js';
 import { recordError } from './frame-checker.js';
 
+const NO_BYTES = new Uint8Array(0);
+
 export class StringLog {
   private readonly pending = new StringEncoder(crc32);
+  /** Of the records that strings were taken from last: a view for each string would be most of the work. */
+  private words: Uint32Array | null = null;
+  private bytes: Uint8Array = NO_BYTES;
 
   constructor(
     /** Index of the next string. */
@@ -20,8 +25,11 @@ export class StringLog {
     const index = words[record + 2] + words[record + 3] * 2 ** 32;
     if (index < this.next) return;
     if (index > this.next) throw recordError(`string ${index} follows string ${this.next - 1}`);
-    const start = words.byteOffset + (record + 4) * 4;
-    this.pending.add(new Uint8Array(words.buffer as ArrayBuffer, start, length));
+    if (words !== this.words) {
+      this.words = words;
+      this.bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
+    }
+    this.pending.add(this.bytes, (record + 4) * 4, length);
     this.next++;
   }
 
@@ -33,6 +41,8 @@ export class StringLog {
 
   /** Strings since the last call. */
   drain(): EncodedStrings {
+    this.words = null;
+    this.bytes = NO_BYTES;
     return this.pending.take();
   }
 }
