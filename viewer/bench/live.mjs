@@ -6,12 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
+import { openTraceFile } from 'uscope/reader/node';
 import { median, percentile } from '../../bench/statistics.mjs';
 import { SCHEMA } from './long-trace.mjs';
 import { chromiumPath } from './session.mjs';
 
 /** @typedef {import('../../bench/table.mjs').Row} Row */
 /** @typedef {{ cycle: number, at: number }} Moment a cycle, and the wall clock in ms */
+/** @typedef {{ seen: Moment[], known: Moment[] }} Looks on the screen; in the page, drawn or not */
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CLI = join(ROOT, 'sdk/bin/uscope.js');
@@ -20,6 +22,10 @@ const TARGETS = { plainMs: 1500, hastenedMs: 700, viewShare: 10 };
 /** Cycles per ms: a slow RTL simulation, a fast one, and all that the daemon takes. */
 const RATES = [20, 300, 0];
 const SECONDS = 8;
+/** Of the model: see live-model.c. */
+const PERIOD_PS = 1000n;
+/** Between two looks at the file. */
+const COMMITS_MS = 10;
 /** Of the wall clock, before a run counts: the page opens, the simulator starts. */
 const WARM_UP_MS = 2500;
 const FOLLOWERS = 10;
@@ -79,8 +85,11 @@ class Child {
   }
 }
 
-/** How long what the simulator did takes to the screen. @returns {Promise<Row[]>} */
-export async function measureLatency() {
+/**
+ * How long what the simulator did takes to the screen.
+ * @param {readonly number[]} rates @param {readonly boolean[]} hastened @returns {Promise<Row[]>}
+ */
+export async function measureLatency(rates = RATES, hastened = [false, true]) {
   const bench = new Bench();
   const browser = await chromium.launch({
     executablePath: chromiumPath(),
@@ -89,8 +98,8 @@ export async function measureLatency() {
   /** @type {Row[]} */
   const rows = [];
   try {
-    for (const isHastened of [false, true])
-      for (const rate of RATES) rows.push(await latencyAt(bench, browser, rate, isHastened));
+    for (const isHastened of hastened)
+      for (const rate of rates) rows.push(await latencyAt(bench, browser, rate, isHastened));
   } finally {
     await browser.close();
     bench.remove();
@@ -113,14 +122,23 @@ async function latencyAt(bench, browser, rate, isHastened) {
   const view = new Child([CLI, 'view', '--no-open', isHastened ? 'out' : 'out/core0.uscope'], cwd);
   const [url] = await view.printed(/http:\/\/\S+/);
   const page = await browser.newPage({ viewport: SIZE });
+  const commits = await Commits.of(join(cwd, 'out/core0.uscope'));
   try {
     await page.goto(isHastened ? new URL('traces/core0/', url).href : url);
     await page.evaluate(watchScreen);
     await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
     const from = Date.now();
     await new Promise((resolve) => setTimeout(resolve, SECONDS * 1000));
-    const seen = /** @type {Moment[]} */ (await page.evaluate('window.__moments'));
-    const waits = waitsOf(recordedOf(run.text), seen, from, Date.now());
+    const { seen, known } = /** @type {Looks} */ (await page.evaluate('window.__moments'));
+    const [recorded, to] = [recordedOf(run.text), Date.now()];
+    const waits = waitsOf(recorded, seen, from, to);
+    const steps = [
+      ['in the file', commits.moments],
+      ['known to the page', known],
+    ].map(
+      ([what, moments]) =>
+        `${what} ${textOfWaits(waitsOf(recorded, /** @type {Moment[]} */ (moments), from, to))}`,
+    );
     const target = isHastened ? TARGETS.hastenedMs : TARGETS.plainMs;
     const how = isHastened ? 'commits every 250 ms' : 'commits every 1 s';
     const speed = rate === 0 ? 'as fast as it can' : `${rate} k cycles/s`;
@@ -129,27 +147,65 @@ async function latencyAt(bench, browser, rate, isHastened) {
       value: percentile(waits, 0.95),
       unit: 'ms',
       target: { atMost: target },
-      limit: `median ${median(waits).toFixed(0)} ms, longest ${Math.max(...waits).toFixed(0)} ms, ${waits.length} moments`,
+      limit: `median ${median(waits).toFixed(0)} ms, longest ${Math.max(...waits).toFixed(0)} ms, ${waits.length} moments; ${steps.join('; ')}`,
     };
   } finally {
+    await commits.stop();
     await page.close();
     await view.end('SIGINT');
     await run.end('SIGKILL');
   }
 }
 
-/** Runs in the page: when which cycle was on the screen, drawn whole. */
+const textOfWaits = (/** @type {readonly number[]} */ waits) =>
+  `${median(waits).toFixed(0)} ms, 95 of 100 ${percentile(waits, 0.95).toFixed(0)} ms`;
+
+/** When the file had which cycles, committed: as any reader of the file sees it. */
+class Commits {
+  /** @type {Moment[]} */
+  moments = [];
+  isOver = false;
+
+  /** @param {string} path */
+  static async of(path) {
+    return new Commits(await openTraceFile(path));
+  }
+
+  /** @param {import('uscope/reader').Trace} trace */
+  constructor(trace) {
+    this.trace = trace;
+    this.looked = this.look();
+  }
+
+  async look() {
+    const { trace, moments } = this;
+    while (!this.isOver) {
+      const { newSegments, totalTimePs } = await trace.poll();
+      if (newSegments > 0) moments.push({ cycle: Number(totalTimePs / PERIOD_PS), at: Date.now() });
+      await new Promise((resolve) => setTimeout(resolve, COMMITS_MS));
+    }
+  }
+
+  async stop() {
+    this.isOver = true;
+    await this.looked;
+    await this.trace.close();
+  }
+}
+
+/** Runs in the page: when it knew which cycle, and when that was on the screen, drawn whole. */
 function watchScreen() {
   const hook = /** @type {any} */ (window).__uscope;
-  /** @type {Moment[]} */
-  const moments = [];
-  Object.assign(window, { __moments: moments });
+  /** @type {Looks} */
+  const looks = { seen: [], known: [] };
+  Object.assign(window, { __moments: looks });
   const look = () => {
     const [state, info] = [hook.state(), hook.info()];
     const cycle = info?.segmentCycles.at(-1) ?? 0;
     const end = state ? state.view.x + innerWidth / state.view.scale : 0;
-    if (state?.isSharp && end >= cycle && cycle > (moments.at(-1)?.cycle ?? 0))
-      moments.push({ cycle, at: Date.now() });
+    if (cycle > (looks.known.at(-1)?.cycle ?? 0)) looks.known.push({ cycle, at: Date.now() });
+    if (state?.isSharp && end >= cycle && cycle > (looks.seen.at(-1)?.cycle ?? 0))
+      looks.seen.push({ cycle, at: Date.now() });
     requestAnimationFrame(look);
   };
   look();

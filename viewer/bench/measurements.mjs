@@ -78,14 +78,16 @@ export async function measureLoneFlush(path, cycle) {
  * @param {number} cycle
  */
 async function flushColumns(cycle) {
-  const canvases = [...document.querySelectorAll('canvas')].filter((one) =>
-    one.className.match(/rows|minimap|overview/),
-  );
+  const [rows, overview] = ['canvas.rows', '.overview > canvas:not(.event-overview)'].map((selector) => {
+    const canvas = document.querySelector(selector);
+    if (canvas instanceof HTMLCanvasElement) return canvas;
+    throw new Error(`the page has no ${selector}`);
+  });
   const { view } = /** @type {any} */ (window).__uscope.state();
   const { segmentCycles } = /** @type {any} */ (window).__uscope.info();
   const { gutter } = /** @type {any} */ (window).__uscope.settings();
   const columnsOf = (/** @type {HTMLCanvasElement} */ canvas) => {
-    const isRows = canvas.className.includes('rows');
+    const isRows = canvas === rows;
     const box = canvas.getBoundingClientRect();
     const place = isRows
       ? gutter + (cycle - view.x) * view.scale
@@ -107,7 +109,7 @@ async function flushColumns(cycle) {
     return { name: isRows ? 'picture' : 'overview', columns };
   };
   for (const patience = performance.now() + 5000; ; ) {
-    const marked = canvases.map(columnsOf);
+    const marked = [rows, overview].map(columnsOf);
     if (marked.every(({ columns }) => columns > 0) || performance.now() > patience) return marked;
     await new Promise((resolve) => requestAnimationFrame(resolve));
   }

@@ -2,6 +2,7 @@
  * A trace that is being written, on a web server. That of `uscope view` says without sending any of the trace whether there is more of it, and
  * sends what its reader is going to ask for in one answer. Of another server the trace is looked at now and then.
  */
+import { concatBytes } from '../base/bytes.js';
 import { decodeGrownParts, type FilePart } from './grown-parts.js';
 import { type HttpOptions, httpSource } from './http.js';
 import type { Source } from './source.js';
@@ -183,12 +184,18 @@ class Parts {
     this.bytes += part.bytes.byteLength;
   }
 
-  /** @returns null: the range is not in one of them */
+  /** @returns null: some of the range is in none of them */
   find(offset: number, length: number): Uint8Array | null {
-    const part = this.before(offset);
-    if (!part) return null;
-    const at = offset - part.offset;
-    return at + length <= part.bytes.byteLength ? part.bytes.slice(at, at + length) : null;
+    const pieces: Uint8Array[] = [];
+    const end = offset + length;
+    for (let at = offset; at < end; ) {
+      const part = this.before(at);
+      const bytes = part?.bytes.subarray(at - part.offset, end - part.offset);
+      if (!bytes || bytes.byteLength === 0) return null;
+      pieces.push(bytes);
+      at += bytes.byteLength;
+    }
+    return concatBytes(pieces);
   }
 
   private before(offset: number): FilePart | null {

@@ -6,8 +6,11 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { add, annotate, coreSchema, frame, stage, TraceBuilder } from '../../../test/support/build-trace.js';
 import { startRangeServer } from '../../../test/support/range-server.js';
+import { concatBytes } from '../base/bytes.js';
 import { HEADER_SIZE } from '../format/header.js';
-import { decodeGrownParts, encodeGrownParts, grownParts } from '../reader/grown-parts.js';
+import { SEGMENT_HEADER_SIZE } from '../format/segment.js';
+import { GrowingFile } from '../reader/growing-file.js';
+import { decodeGrownParts, encodeGrownParts } from '../reader/grown-parts.js';
 import { type FollowedSource, followedSource, memorySource, openTrace, type Trace } from '../reader/index.js';
 import { openServedTrace } from './served-trace.js';
 import { serveView, type ViewServer } from './server.js';
@@ -165,7 +168,7 @@ describe('what a trace has got since', () => {
     const { bytes, offsets } = builder;
     await fc.assert(
       fc.asyncProperty(fc.constantFrom('latest' as const, 0, ...offsets), async (known) => {
-        const grown = await grownParts(memorySource(bytes), known);
+        const grown = await new GrowingFile(memorySource(bytes)).since(known);
         expect(grown).toMatchObject({ size: bytes.byteLength, tail: offsets.at(-1) });
         for (const part of grown!.parts)
           expect(part.bytes).toEqual(bytes.subarray(part.offset, part.offset + part.bytes.byteLength));
@@ -173,13 +176,72 @@ describe('what a trace has got since', () => {
         expect(
           grown!.parts.reduce((end, { offset, bytes: part }) => Math.max(end, offset + part.byteLength), 0),
         ).toBe(known === offsets.at(-1) ? HEADER_SIZE : byteLength);
-        expect(decodeGrownParts(encodeGrownParts(grown!))).toEqual(grown);
+        expect(decodeGrownParts(concatBytes(encodeGrownParts(grown!)))).toEqual(grown);
       }),
     );
   });
 
+  it('is read once, however many readers follow, and is what each of them lacks', async () => {
+    let bytes = builder.bytes;
+    const reads = new Map<string, number>();
+    const growing = new GrowingFile({
+      size: async () => bytes.byteLength,
+      read: async (offset, length) => {
+        const key = `${offset} ${length}`;
+        reads.set(key, (reads.get(key) ?? 0) + 1);
+        return bytes.slice(offset, offset + length);
+      },
+    });
+    const knownOf = new Map([1, 2, 3, 5].map((every) => [every, builder.offsets.at(-1)!]));
+    for (let look = 1; look <= 30; look++) {
+      addSegments(look % 4);
+      bytes = builder.bytes;
+      for (const [every, known] of knownOf) {
+        if (look % every !== 0) continue;
+        const { parts, tail } = (await growing.since(known))!;
+        const first = builder.offsets.find((offset) => offset > known) ?? bytes.byteLength;
+        const got = parts.filter(({ offset }) => offset >= first).map((part) => part.bytes);
+        expect(concatBytes(got)).toEqual(bytes.subarray(first));
+        knownOf.set(every, tail);
+      }
+    }
+    const ofSegments = builder.offsets.map(
+      (offset, at) => `${offset} ${(builder.offsets[at + 1] ?? bytes.byteLength) - offset}`,
+    );
+    for (const key of ofSegments.slice(3)) expect(reads.get(key), key).toBe(1);
+  });
+
+  it('is whole of the newest segments only, where there is much', async () => {
+    const large = new TraceBuilder({ schema: coreSchema, compression: 'none' });
+    for (let at = 0; at < 40; at++) {
+      const items = Array.from({ length: 8000 }, (_, index) => stage(index % 200, index % 5));
+      large.segment({ frames: [frame(at * 1000, ...items)], strings: [`of ${at}`] });
+    }
+    const { bytes, offsets } = large;
+    const { parts } = (await new GrowingFile(memorySource(bytes)).since(offsets[0]!))!;
+    const isWhole = offsets.map((offset, at) => {
+      const end = offsets[at + 1] ?? bytes.byteLength;
+      return parts.some((part) => part.offset === offset && part.bytes.byteLength === end - offset);
+    });
+    const whole = isWhole.filter((one) => one).length;
+    expect(isWhole.lastIndexOf(false)).toBe(40 - whole - 1);
+    expect((bytes.byteLength - offsets.at(-whole)!) / (1024 * 1024)).toBeCloseTo(1, 0);
+    // Of the others only headers and records.
+    const isHere = (at: number): boolean =>
+      parts.some(({ offset, bytes: part }) => offset <= at && at < offset + part.byteLength);
+    for (const [at, offset] of offsets.entries()) {
+      const places = [offset, offset + SEGMENT_HEADER_SIZE - 1, (offsets[at + 1] ?? bytes.byteLength) - 1];
+      expect(places.map(isHere), `segment ${at}`).toEqual(places.map(() => at > 0));
+      expect(isHere(offset + SEGMENT_HEADER_SIZE + 5000)).toBe(isWhole[at]);
+    }
+    for (const part of parts)
+      expect(part.bytes).toEqual(bytes.subarray(part.offset, part.offset + part.bytes.byteLength));
+  });
+
   it('is told apart from an answer that is cut', async () => {
-    const encoded = encodeGrownParts((await grownParts(memorySource(builder.bytes), 0))!);
+    const encoded = concatBytes(
+      encodeGrownParts((await new GrowingFile(memorySource(builder.bytes)).since(0))!),
+    );
     for (let length = 0; length < encoded.byteLength; length++)
       expect(() => decodeGrownParts(encoded.subarray(0, length)), `${length} bytes`).toThrow(/FORMAT_LENGTH/);
   });
@@ -191,6 +253,6 @@ describe('what a trace has got since', () => {
       new Uint8Array(5000),
       bytes.subarray(0, bytes.byteLength - 200),
     ])
-      await expect(grownParts(memorySource(damaged), 0)).rejects.toThrow(/FORMAT_/);
+      await expect(new GrowingFile(memorySource(damaged)).since(0)).rejects.toThrow(/FORMAT_/);
   });
 });

@@ -3,7 +3,8 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { toHex } from '../base/hex.js';
 import { HEADER_SIZE } from '../format/header.js';
-import { encodeGrownParts, grownParts } from '../reader/grown-parts.js';
+import { GrowingFile } from '../reader/growing-file.js';
+import { encodeGrownParts } from '../reader/grown-parts.js';
 import { isHttpUrl } from '../reader/http-url.js';
 import { httpVersion, type Source } from '../reader/index.js';
 import { fileSource, openSource } from '../reader/node.js';
@@ -44,6 +45,8 @@ async function servedUrl(url: string): Promise<OpenTrace> {
 interface OneVersion {
   readonly source: Source;
   readonly version: string;
+  /** For readers that follow it. */
+  readonly growing: GrowingFile;
 }
 
 /** What one look at a path says of the file there. */
@@ -52,8 +55,7 @@ interface Facts {
   readonly size: number;
 }
 
-/** Answers, and stretches of the file of at most 1 MiB, kept for readers that follow the same trace. */
-const MAX_GROWN = 8;
+/** Stretches of the file of at most 1 MiB, kept for readers that follow the same trace. */
 const MAX_STRETCHES = 8;
 /** Shorter ones are read sooner than looked up. */
 const SHARED_BYTES = 64 * 1024;
@@ -63,7 +65,6 @@ class ServedFile implements OpenTrace {
   private readonly old: OneVersion[] = [];
   private abandoned: Promise<boolean> = Promise.resolve(false);
   private looked = Number.NEGATIVE_INFINITY;
-  private readonly found = new Map<string, Promise<Uint8Array | null>>();
   private readonly stretches = new Map<string, Promise<Uint8Array>>();
 
   private constructor(
@@ -74,13 +75,13 @@ class ServedFile implements OpenTrace {
 
   static async open(path: string, name = basename(path)): Promise<ServedFile> {
     const source = await fileSource(path, { blocking: true });
-    return new ServedFile(path, name, { source, version: (await factsOf(path)).version });
+    return new ServedFile(path, name, versionOf(source, (await factsOf(path)).version));
   }
 
   /** One look at the file for the whole answer. It follows the request: what the reader read before is never longer than the size. */
   async pinned(): Promise<ServedTrace> {
     const facts = await factsOf(this.path).catch(() => null);
-    const { source, version } = await this.versionNow(facts);
+    const { source, version, growing } = await this.versionNow(facts);
     const size = facts?.size ?? (await source.size());
     const mark = await markOf(source);
     return {
@@ -90,7 +91,7 @@ class ServedFile implements OpenTrace {
       version: async () => version,
       isAbandoned: () => this.isAbandoned(),
       mark: async () => mark,
-      grown: (knownTail) => this.grownOf(source, knownTail),
+      grown: (knownTail) => grownOf(growing, knownTail),
     };
   }
 
@@ -110,8 +111,8 @@ class ServedFile implements OpenTrace {
     return markOf((await this.look()).source);
   }
 
-  async grown(knownTail: number | 'latest'): Promise<Uint8Array | null> {
-    return this.grownOf((await this.look()).source, knownTail);
+  async grown(knownTail: number | 'latest'): Promise<readonly Uint8Array[] | null> {
+    return grownOf((await this.look()).growing, knownTail);
   }
 
   /**
@@ -128,19 +129,6 @@ class ServedFile implements OpenTrace {
     // The next one tries again.
     bytes.catch(() => this.stretches.delete(key));
     return bytes;
-  }
-
-  /** Readers that follow the trace ask for the same: it is found once. */
-  private async grownOf(source: Source, knownTail: number | 'latest'): Promise<Uint8Array | null> {
-    const key = `${await markOf(source)} ${knownTail}`;
-    const known = this.found.get(key);
-    if (known) return known;
-    const answer = grownParts(source, knownTail).then(
-      (grown) => grown && encodeGrownParts(grown),
-      () => null,
-    );
-    remember(this.found, key, answer, MAX_GROWN);
-    return answer;
   }
 
   isAbandoned(): Promise<boolean> {
@@ -167,12 +155,26 @@ class ServedFile implements OpenTrace {
   private async versionNow(facts: Facts | null): Promise<OneVersion> {
     if (facts === null || facts.version === this.current.version) return this.current;
     this.old.push(this.current);
-    this.found.clear();
     this.stretches.clear();
-    this.current = { source: await fileSource(this.path, { blocking: true }), version: facts.version };
+    this.current = versionOf(await fileSource(this.path, { blocking: true }), facts.version);
     if (this.old.length > MAX_OLD) await this.old.shift()?.source.close?.();
     return this.current;
   }
+}
+
+const versionOf = (source: Source, version: string): OneVersion => ({
+  source,
+  version,
+  growing: new GrowingFile(source),
+});
+
+/** null: the reader finds out by itself what there is. */
+async function grownOf(
+  growing: GrowingFile,
+  knownTail: number | 'latest',
+): Promise<readonly Uint8Array[] | null> {
+  const grown = await growing.since(knownTail).catch(() => null);
+  return grown && encodeGrownParts(grown);
 }
 
 /** Adds an entry, and drops the oldest one where there are too many. */

@@ -26,8 +26,8 @@ export interface ServedTrace {
   isAbandoned?(): Promise<boolean>;
   /** Another text after each commit: a reader that follows the file need not read it to see that there is nothing new. */
   mark?(): Promise<string>;
-  /** What a reader that follows the file is going to ask for; null: it has to ask for it. `reader/grown-parts.ts` */
-  grown?(knownTail: number | 'latest'): Promise<Uint8Array | null>;
+  /** What a reader that follows the file is going to ask for; null: it has to ask for it. `reader/growing-file.ts` */
+  grown?(knownTail: number | 'latest'): Promise<readonly Uint8Array[] | null>;
   /** The file as it is now, for one answer: what has the same name later does not get into it. */
   pinned?(): Promise<ServedTrace>;
 }
@@ -280,7 +280,12 @@ async function sendGrown(
     ? await trace.grown?.(known === 'latest' ? known : Number(known))
     : null;
   if (!grown) return false;
-  response.writeHead(200, { 'content-type': GROWN_TYPE, 'content-length': grown.byteLength }).end(grown);
+  const length = grown.reduce((sum, { byteLength }) => sum + byteLength, 0);
+  response.writeHead(200, { 'content-type': GROWN_TYPE, 'content-length': length });
+  // All of it goes to the system with one call. The same bytes go to every reader.
+  response.cork();
+  for (const bytes of grown) response.write(bytes);
+  response.end();
   return true;
 }
 

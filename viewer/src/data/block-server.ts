@@ -1,7 +1,7 @@
 /** What the drawing worker wants, most urgent first: blocks of instructions, then sums, then the index where the trace has none. */
 import type * as traceIndex from 'uscope/trace-index';
 import type { IndexMaker, TraceIndex } from 'uscope/trace-index';
-import { transferables } from '../model/blocks.js';
+import { type RowBlock, transferables } from '../model/blocks.js';
 import type { Growth } from '../model/growth.js';
 import { loadPart } from '../model/load.js';
 import type { SumsPart } from '../model/sums.js';
@@ -17,6 +17,10 @@ const PROGRESS_INTERVAL_MS = 100;
 /** Between two looks for more of a trace that is being written; and after one that failed. */
 const POLL_MS = 100;
 const RETRY_MS = 2000;
+/** Between two overviews of a run that goes on: the whole of it changes slowly. */
+const OVERVIEW_MS = 400;
+/** So long a picture of the end may take before there is a newer end. */
+const PICTURE_MS = 600;
 /** So long a trace may have no writer. */
 const PATIENCE_MS = 3000;
 /** Of a session, docs/format.md: its daemon finalized it when the client was gone. */
@@ -27,6 +31,9 @@ export class BlockServer {
   /** Blocks whose rows are not known before the index is here. */
   private readonly deferred = new Set<number>();
   private sums: SumsRange | null = null;
+  /** Blocks that were posted, and of which no want says yet that they have come. */
+  private onTheWay: { readonly segment: number; readonly number: number }[] = [];
+  private blocksPosted = 0;
   private current: { segment: number; controller: AbortController } | null = null;
   private wake: (() => void) | null = null;
   private index: IndexSums | null = null;
@@ -40,6 +47,13 @@ export class BlockServer {
   /** Of a trace that is being written: it is the same file, and can be read. */
   private isFollowed = true;
   private hasFailed = false;
+  /** The end is looked at, and is to be drawn up to here, in cycles, before more is looked for; at the latest at `pictureBy`. */
+  private following: Want['following'] = null;
+  private shownTo = 0;
+  private pictureBy = 0;
+  /** When the overview is to be made anew; null: it has everything. */
+  private overviewAt: number | null = null;
+  private overviewMade = Number.NEGATIVE_INFINITY;
   private abandonedSince: number | null = null;
   private isAbandoned = false;
   /** What remains to be done when nothing is wanted: each call is short. Replaced by what follows it; null: nothing. */
@@ -64,13 +78,26 @@ export class BlockServer {
     this.background = ownIndex ? () => this.begin(ownIndex) : () => this.withoutOwnIndex();
   }
 
-  want({ segments, sums }: Pick<Want, 'segments' | 'sums'>): void {
-    if (this.current && !segments.includes(this.current.segment)) this.current.controller.abort();
-    this.wanted = segments.filter(
-      (segment) => segment !== this.current?.segment && !this.deferred.has(segment),
+  want({ segments, sums, received, segmentCount, following, shownTo }: Omit<Want, 'type'>): void {
+    this.following = following;
+    this.shownTo = shownTo;
+    this.onTheWay = this.onTheWay.filter(({ number }) => number > received);
+    const isSent = (segment: number): boolean => this.onTheWay.some((one) => one.segment === segment);
+    // Written before the trace had grown: what is wanted of its new end stays.
+    const end = segmentCount < this.session.segmentCount ? this.endWanted : [];
+    const all = [...new Set([...end, ...segments])];
+    if (this.current && !all.includes(this.current.segment)) this.current.controller.abort();
+    this.wanted = all.filter(
+      (segment) => segment !== this.current?.segment && !this.deferred.has(segment) && !isSent(segment),
     );
     this.sums = sums;
     this.wake?.();
+  }
+
+  /** Of the segments at the end, those that are still to be given. */
+  private get endWanted(): number[] {
+    const end = this.session.segmentCount - 2;
+    return [...(this.current ? [this.current.segment] : []), ...this.wanted].filter((one) => one >= end);
   }
 
   /** Nothing is left to be done until something is wanted. */
@@ -87,7 +114,8 @@ export class BlockServer {
 
   async run(): Promise<void> {
     while (!this.isStopped) {
-      if (this.isLive && performance.now() >= this.nextPoll) await this.follow();
+      const now = performance.now();
+      if (this.isLive && now >= this.nextPoll && !this.isDrawing(now)) await this.follow();
       const segment = this.wanted[0];
       if (segment !== undefined) {
         this.wanted = this.wanted.slice(1);
@@ -96,6 +124,8 @@ export class BlockServer {
         await this.giveSums(this.index, this.sums);
       } else if (this.background) {
         await this.attempt(this.background);
+      } else if (this.isOverviewDue(now)) {
+        await this.attempt(() => this.overview());
       } else {
         await this.idle();
       }
@@ -108,16 +138,32 @@ export class BlockServer {
     return this.isFollowed && !this.session.info.isComplete;
   }
 
-  /** Until something is wanted, or it is time to look for more of the trace. */
+  /** The picture of the end that was found last is not there yet. */
+  private isDrawing(now: number): boolean {
+    return this.following !== null && this.shownTo < this.session.lastCycle && now < this.pictureBy;
+  }
+
+  /** Until something is wanted, or it is time to look for more of the trace or for an overview. */
   private async idle(): Promise<void> {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    const next = this.nextWork();
     this.isResting = true;
     await new Promise<void>((resolve) => {
       this.wake = resolve;
-      if (this.isLive) timer = setTimeout(resolve, Math.max(1, this.nextPoll - performance.now()));
+      if (next !== null) timer = setTimeout(resolve, Math.max(1, next - performance.now()));
     });
     clearTimeout(timer);
     this.isResting = false;
+  }
+
+  private nextWork(): number | null {
+    const times = [
+      ...(this.isLive ? [this.nextPoll] : []),
+      ...(this.overviewAt === null ? [] : [this.overviewAt]),
+    ];
+    if (times.length === 0) return null;
+    const next = Math.min(...times);
+    return this.isDrawing(performance.now()) ? Math.max(next, this.pictureBy) : next;
   }
 
   /** A file that is replaced is not followed; a server that does not answer gets the request again. */
@@ -160,12 +206,26 @@ export class BlockServer {
       this.report({ code: 'VIEW_CRASHED', what, advice: '', isFatal: false });
     }
     if (index) {
+      this.pictureBy = performance.now() + PICTURE_MS;
+      if (this.following === 'rows') this.showEnd();
       await this.describeRows(index);
       // What is looked at comes first.
-      this.background ??= () => this.overview(index);
+      this.overviewAt ??= session.info.isComplete ? 0 : this.overviewMade + OVERVIEW_MS;
     }
     // Rows are counted, or the index is made, up to the end known before: then it is time for the rest.
     else if (!this.background && session.core) this.background = () => this.count(...this.counted);
+  }
+
+  /** Without waiting for the drawing worker to ask: it is going to. */
+  private showEnd(): void {
+    const last = this.session.segmentCount - 1;
+    const end = [last, last - 1].filter((segment) => segment >= 0);
+    this.wanted = [...end, ...this.wanted.filter((segment) => !end.includes(segment))];
+  }
+
+  private postBlock(block: RowBlock): void {
+    this.onTheWay.push({ segment: block.segment, number: ++this.blocksPosted });
+    this.post({ type: 'block', block }, transferables(block));
   }
 
   private async give(segment: number): Promise<void> {
@@ -177,7 +237,7 @@ export class BlockServer {
       controller.signal.throwIfAborted();
       const block = await session.block(segment, firstRow, controller.signal);
       if (block.firstRow < 0) this.deferred.add(segment);
-      else this.post({ type: 'block', block }, transferables(block));
+      else this.postBlock(block);
     } catch (error) {
       if (!controller.signal.aborted) this.report(describeProblem(error));
     } finally {
@@ -216,7 +276,8 @@ export class BlockServer {
     this.postSums(await index.sums(whole, true), true);
     this.index = index;
     await this.describeRows(index);
-    this.background = () => this.overview(index);
+    this.background = null;
+    this.overviewAt = 0;
     this.wanted = [...this.wanted, ...this.deferred];
     this.deferred.clear();
   }
@@ -247,11 +308,16 @@ export class BlockServer {
     this.background = () => this.count(0, 0);
   }
 
-  private async overview(index: IndexSums): Promise<void> {
-    this.background = null;
+  private isOverviewDue(now: number): boolean {
+    return this.index !== null && this.overviewAt !== null && now >= this.overviewAt && !this.isDrawing(now);
+  }
+
+  private async overview(): Promise<void> {
+    this.overviewAt = null;
+    this.overviewMade = performance.now();
     const { info, lastCycle } = this.session;
     const whole = { from: info.segmentCycles[0]!, to: lastCycle, intervals: OVERVIEW_INTERVALS };
-    this.postSums(await index.sums(whole), true);
+    this.postSums(await this.index!.sums(whole), true);
   }
 
   /** One segment of an index that the trace lacks. */
@@ -289,7 +355,7 @@ export class BlockServer {
     try {
       const block = await this.session.block(segment, firstRow, new AbortController().signal);
       rows += block.count;
-      this.post({ type: 'block', block }, transferables(block));
+      this.postBlock(block);
     } catch (error) {
       this.report(describeProblem(error));
     }

@@ -118,6 +118,14 @@ export interface Want {
   readonly type: 'want';
   readonly segments: readonly number[];
   readonly sums: SumsRange | null;
+  /** Blocks that had come by then: what was sent after them is not asked for again. */
+  readonly received: number;
+  /** Segments of the trace as far as the drawing worker knew. */
+  readonly segmentCount: number;
+  /** Of a trace that is being written the end is shown as soon as it is here: its instructions, or sums over time. null: it is not. */
+  readonly following: 'rows' | 'sums' | null;
+  /** End of the trace, cycles, as of the last picture in which nothing was missing. */
+  readonly shownTo: number;
 }
 
 /** Data worker → drawing worker. */

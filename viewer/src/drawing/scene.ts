@@ -93,6 +93,10 @@ export class Scene {
   private minimapDrawn = 0;
   private frames = 0;
   private wanted = '';
+  /** Blocks that have come. */
+  private received = 0;
+  /** End of the trace, cycles, as of the last picture in which nothing was missing. */
+  private shownTo = 0;
   /** The end of a trace that is being written stays in sight. */
   private isFollowing = false;
   /** It is brought into sight once its rows are here. */
@@ -286,6 +290,7 @@ export class Scene {
     if (!shown) return;
     if (message.type === 'grown') this.grow(shown, message.growth);
     else if (message.type === 'block') {
+      this.received++;
       shown.store.add(message.block);
       this.showBeginning(message.block);
       this.showEnd(shown);
@@ -368,7 +373,7 @@ export class Scene {
     const frame = this.frame(shown);
     this.compose(frame);
     const needs = this.form.needs(frame);
-    this.want(needs);
+    this.want(needs, shown.info);
     if (needs.isUnfinished) this.schedule();
     this.drawMinimap(shown, started);
     this.report({ type: 'drawn', state: this.state(frame, needs, started) });
@@ -410,14 +415,21 @@ export class Scene {
     for (const overlay of OVERLAYS) overlay(frame);
   }
 
-  private want({ missing, soon, sums }: Needs): void {
+  private want({ missing, soon, sums, isWaiting }: Needs, { segmentCycles }: TraceInfo): void {
+    const { isEndAwaited, received } = this;
+    const following = this.isFollowing ? (this.form.hasRows ? 'rows' : 'sums') : null;
+    const segmentCount = segmentCycles.length - 1;
     // What comes next is fetched once everything in sight is here.
-    const end = this.isEndAwaited ? this.endSegments : [];
+    const end = isEndAwaited ? this.endSegments : [];
     const segments = [...new Set([...missing, ...end, ...soon])];
-    const key = `${segments.join()} ${sums ? [sums.from, sums.to, sums.intervals].join() : ''}`;
+    if (missing.length === 0 && !isWaiting && !isEndAwaited) this.shownTo = segmentCycles.at(-1) ?? 0;
+    const { shownTo } = this;
+    const range = sums ? [sums.from, sums.to, sums.intervals].join() : '';
+    const key = `${segments.join()} ${range} ${following} ${shownTo}`;
     if (key === this.wanted) return;
     this.wanted = key;
-    this.start.port.postMessage({ type: 'want', segments, sums } satisfies Want);
+    const want: Want = { type: 'want', segments, sums, received, segmentCount, following, shownTo };
+    this.start.port.postMessage(want);
   }
 
   private get endSegments(): number[] {
