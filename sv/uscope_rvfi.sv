@@ -78,9 +78,10 @@ module uscope_rvfi #(
   // Counters in the order of the schema. Where they follow each other there, one call counts all of a cycle.
   localparam int unsigned Cycles = 0, Committed = 1, Traps = 2, Interrupts = 3, Loads = 4, Stores = 5, Branches = 6, BranchesTaken = 7,
                           Jumps = 8, Violations = 9, Counters = 10;
+  typedef bit [Counters-1:0] counts_t;
   int              counters [Counters];
-  bit              has_lanes;
-  bit [Counters-1:0] lanes = '0;
+  // Bits of counters that one call counts at the end of the cycle, and of those that a call each counts.
+  counts_t         lanes = '0, direct;
 
   // Retired in the cycle before: they end in this one.
   // The slots of `entities` are used in turn, so that one rests until the others were used: more than two cycles can fill.
@@ -179,8 +180,8 @@ module uscope_rvfi #(
     counters[Jumps]         = uscope_cpu_counter(cpu, "jumps");
     counters[Violations]    = uscope_cpu_counter(cpu, "violations");
     n_missing               = uscope_cpu_counter(cpu, "missing_insns");
-    has_lanes = 1;
-    for (int unsigned i = 0; i < Counters; i++) if (counters[i] < 0 || counters[i] != counters[0] + int'(i)) has_lanes = 0;
+    direct = '0;
+    for (int unsigned i = 0; i < Counters; i++) if (counters[i] < 0 || counters[i] != counters[0] + int'(i)) direct = '1;
     st_entities      = uscope_storage_id(w, {scope, "entities"});
     ev_stage_transition = uscope_event_id(w, {scope, "stage_transition"});
     ev_flush         = uscope_event_id(w, {scope, "flush"});
@@ -199,7 +200,7 @@ module uscope_rvfi #(
     if (cpu != null) begin
       uscope_begin_cycle(w, now_ps);
       end_held();
-      grow(Cycles);
+      grow(counts_t'(1) << Cycles);
       report_left_out();
       report_broken();
       count_lanes();
@@ -214,7 +215,7 @@ module uscope_rvfi #(
     if (cpu == null) return;
     uscope_begin_cycle(w, now_ps);
     end_held();
-    grow(Cycles);
+    grow(counts_t'(1) << Cycles);
     if (rst !== 1'b0) reset();
     else if (rvfi_valid !== '0) record_channels();
     if (pending != 0) report_broken();
@@ -297,16 +298,23 @@ module uscope_rvfi #(
            $isunknown(rvfi_pc_rdata[channel*XLEN +: XLEN]) || $isunknown(rvfi_trap[channel]);
   endfunction
 
-  // -- an instruction: `current`, whose entity is `id`
+  // -- an instruction: `current`, whose entity is `id`. What is rare follows what is usual, each in one place: between two cycles a large core
+  // takes the processor's instruction cache, so that every line of code costs.
   function automatic void record_one(input int unsigned channel);
+    bit      is_interrupt = current.intr && !(any_previous && previous_trap);
+    counts_t which;
     id      = next_id;
     next_id = next_id + 6'd1;
     record_entity();
     if (ev_stage_transition >= 0) uscope_event2(w, ev_stage_transition[15:0], 64'(id), 64'(stage_retire));
     check(channel);
-    if (current.intr && !(any_previous && previous_trap)) record_interrupt();
-    if (current.trap) record_trap();
-    else record_effects();
+    if (is_interrupt) record_interrupt();
+    if (current.trap) begin
+      record_trap();
+      which = counts_t'(1) << Traps;
+    end else which = record_effects();
+    which[Interrupts] = is_interrupt;
+    grow(which);
     if (current.halt && ev_halt >= 0) uscope_event1(w, ev_halt[15:0], 64'(id));
     held_ids[held]   = id;
     held_traps[held] = current.trap;
@@ -337,9 +345,12 @@ module uscope_rvfi #(
     if (field >= 0) uscope_slot_set(w, st_entities[15:0], 16'(id), field[15:0], value);
   endfunction
 
-  function automatic void grow(input int unsigned counter);
-    if (has_lanes && !lanes[counter]) lanes[counter] = 1'b1;
-    else uscope_cpu_count(cpu, counters[counter], 1);
+  // One more of each counter whose bit is set. A lane counts to one.
+  function automatic void grow(input counts_t which);
+    counts_t again = which & (lanes | direct);
+    lanes = lanes | (which & ~direct);
+    if (again != '0)
+      for (int unsigned i = 0; i < Counters; i++) if (again[i]) uscope_cpu_count(cpu, counters[i], 1);
   endfunction
 
   function automatic void count_lanes();
@@ -349,31 +360,32 @@ module uscope_rvfi #(
 
   // intr marks the first instruction of any handler; after one that trapped it is that trap's.
   function automatic void record_interrupt();
-    grow(Interrupts);
     if (ev_interrupt >= 0) uscope_event3(w, ev_interrupt[15:0], 64'(id), any_previous ? previous_next : 64'd0, current.pc);
   endfunction
 
   function automatic void record_trap();
     bit [63:0] cause = trap_cause(current, IsRv32);
-    grow(Traps);
     if (ev_trap >= 0)
       uscope_event4(w, ev_trap[15:0], 64'(id), cause, trap_value(current, cause, IsRv32), current.next);
   endfunction
 
-  function automatic void record_effects();
+  // Returns what it counts as.
+  function automatic counts_t record_effects();
+    counts_t which = counts_t'(1) << Committed;
     bit reads = current.mem_rmask != 0 && !never_reads(current.insn);
+    bit branches = is_branch(current.insn);
     bit goes_on = current.next == ((current.pc + (is_compressed(current.insn) ? 64'd2 : 64'd4)) & Width);
-    grow(Committed);
-    if (is_branch(current.insn)) grow(Branches);
-    if (is_branch(current.insn) && !goes_on) grow(BranchesTaken);
-    if (is_jump(current.insn, IsRv32)) grow(Jumps);
-    if (reads) grow(Loads);
-    if (current.mem_wmask != 0) grow(Stores);
+    which[Branches]      = branches;
+    which[BranchesTaken] = branches && !goes_on;
+    which[Jumps]         = is_jump(current.insn, IsRv32);
+    which[Loads]         = reads;
+    which[Stores]        = current.mem_wmask != 0;
     if (reads && ev_mem_read >= 0)
       uscope_event4(w, ev_mem_read[15:0], 64'(id), current.mem_addr, 64'(current.mem_rmask), masked(current.mem_rdata, current.mem_rmask));
     if (current.mem_wmask != 0 && ev_mem_write >= 0)
       uscope_event4(w, ev_mem_write[15:0], 64'(id), current.mem_addr, 64'(current.mem_wmask), masked(current.mem_wdata, current.mem_wmask));
     if (current.rd_addr != 0) record_register();
+    return which;
   endfunction
 
   function automatic void record_register();
@@ -385,20 +397,36 @@ module uscope_rvfi #(
 
   // -- rules of the interface
   function automatic void check(input int unsigned channel);
-    bit follows = any_previous && current.order == previous_order + 1;
-    if (has_unknown(channel)) violation(UNKNOWN_VALUE, channel, current.order, 0, 0);
-    if (halted) violation(AFTER_HALT, channel, current.order, halt_order, current.order);
+    bit      follows = any_previous && current.order == previous_order + 1;
+    rules_t  rules;
+    // Out of order: the last one to write in time may not be the last in the program.
+    if (!follows) known = '0;
+    rules.unknown  = has_unknown(channel);
+    rules.halted   = halted;
+    rules.pc       = follows && !current.intr && !previous_trap && current.pc != previous_next;
+    rules.rs1_x0   = current.rs1_addr == 0 && current.rs1 != 0;
+    rules.rs1      = current.rs1_addr != 0 && known[current.rs1_addr] && current.rs1 != regs[current.rs1_addr];
+    rules.rs2_x0   = current.rs2_addr == 0 && current.rs2 != 0;
+    rules.rs2      = current.rs2_addr != 0 && known[current.rs2_addr] && current.rs2 != regs[current.rs2_addr];
+    rules.rd_x0    = current.rd_addr == 0 && current.rd != 0;
+    if (rules != '0) report_rules(channel, rules);
     if (current.halt) begin
       halted     = 1;
       halt_order = current.order;
     end
-    if (follows && !current.intr && !previous_trap && current.pc != previous_next && !previous_falls_through())
-      violation(PC_MISMATCH, channel, current.order, previous_next, current.pc);
-    if (!follows) known = '0;  // Out of order: the last one to write in time may not be the last in the program.
-    check_source(channel, current.order, current.rs1_addr, current.rs1);
-    check_source(channel, current.order, current.rs2_addr, current.rs2);
-    if (current.rd_addr == 0 && current.rd != 0) violation(X0_NOT_ZERO, channel, current.order, 0, current.rd);
-    check_order(channel, current.order);
+    if (any_seen && current.order == due && seen == '0) due++;
+    else place(channel, current.order);
+  endfunction
+
+  function automatic void report_rules(input int unsigned channel, input rules_t rules);
+    if (rules.unknown) violation(UNKNOWN_VALUE, channel, current.order, 0, 0);
+    if (rules.halted) violation(AFTER_HALT, channel, current.order, halt_order, current.order);
+    if (rules.pc && !previous_falls_through()) violation(PC_MISMATCH, channel, current.order, previous_next, current.pc);
+    if (rules.rs1_x0) violation(X0_NOT_ZERO, channel, current.order, 0, current.rs1);
+    if (rules.rs1) violation(REGISTER_MISMATCH, channel, current.order, regs[current.rs1_addr], current.rs1);
+    if (rules.rs2_x0) violation(X0_NOT_ZERO, channel, current.order, 0, current.rs2);
+    if (rules.rs2) violation(REGISTER_MISMATCH, channel, current.order, regs[current.rs2_addr], current.rs2);
+    if (rules.rd_x0) violation(X0_NOT_ZERO, channel, current.order, 0, current.rd);
   endfunction
 
   // Some cores (Ibex) show after a return from a trap the next instruction in memory instead of where it leads.
@@ -406,23 +434,12 @@ module uscope_rvfi #(
     return is_return_from_trap(previous_insn) && previous_next == ((previous_pc + 64'd4) & Width);
   endfunction
 
-  function automatic void check_source(input int unsigned channel, input bit [63:0] order, input bit [4:0] addr,
-                                       input bit [63:0] value);
-    if (addr == 0 && value != 0) violation(X0_NOT_ZERO, channel, order, 0, value);
-    if (addr != 0 && known[addr] && value != regs[addr])
-      violation(REGISTER_MISMATCH, channel, order, regs[addr], value);
-  endfunction
-
   // The first index after reset may be any. Gaps are such once REORDER later ones have come, or at the end.
-  function automatic void check_order(input int unsigned channel, input bit [63:0] order);
+  function automatic void place(input int unsigned channel, input bit [63:0] order);
     if (!any_seen) begin
       any_seen = 1;
       due      = order;
       seen     = '0;
-    end
-    if (order == due && seen == '0) begin
-      due++;
-      return;
     end
     if (order < due || ((seen >> (order - due)) & window_t'(1)) != '0) begin
       violation(ORDER_REPEATED, channel, order, due, order);
@@ -464,7 +481,7 @@ module uscope_rvfi #(
 
   function automatic void violation(input violation_t code, input int unsigned channel, input bit [63:0] order,
                                     input bit [63:0] expected, input bit [63:0] found);
-    grow(Violations);
+    grow(counts_t'(1) << Violations);
     if ((reports[code] < REPORTS || reports[code] == 0) && pending < Pending) begin
       broken[pending].code     = code;
       broken[pending].channel  = channel;

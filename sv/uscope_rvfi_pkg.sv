@@ -33,6 +33,11 @@ package uscope_rvfi_pkg;
   localparam int unsigned VIOLATIONS = 8;
   /* verilator lint_on UNUSEDPARAM */
 
+  // Which rules an instruction breaks that concern it alone.
+  typedef struct packed {
+    bit unknown, halted, pc, rs1_x0, rs1, rs2_x0, rs2, rd_x0;
+  } rules_t;
+
   // A broken rule, and where.
   typedef struct {
     violation_t  code;
@@ -163,6 +168,7 @@ package uscope_rvfi_pkg;
   // mcause of an exception. The interface does not report it, so it is derived from the instruction. Page faults are
   // not distinguished from access faults, nor a failed fetch from the instruction it shows.
   function automatic bit [63:0] trap_cause(input retired_t r, input bit is_rv32);
+    /* verilator no_inline_task */
     bit [63:0] beyond = (64'd1 << access_size(r.insn, is_rv32)) - 64'd1;
     bit misaligned = (access_address(r, is_rv32) & beyond) != 0;
     if (r.insn == 32'h0000_0073) return 64'd8 + 64'(r.mode);
@@ -176,6 +182,7 @@ package uscope_rvfi_pkg;
 
   // mtval that belongs to that cause.
   function automatic bit [63:0] trap_value(input retired_t r, input bit [63:0] cause, input bit is_rv32);
+    /* verilator no_inline_task */
     bit [63:0] address = cause == 64'd0 ? jump_target(r) : access_address(r, is_rv32);
     case (cause)
       64'd0, 64'd4, 64'd5, 64'd6, 64'd7: return is_rv32 ? 64'(address[31:0]) : address;
@@ -187,6 +194,7 @@ package uscope_rvfi_pkg;
 
   // Bytes outside the mask are not valid.
   function automatic bit [63:0] masked(input bit [63:0] data, input bit [7:0] mask);
+    /* verilator no_inline_task */
     bit [63:0] bytes;
     for (int i = 0; i < 8; i++) bytes[8*i +: 8] = mask[i] ? data[8*i +: 8] : 8'd0;
     return bytes;

@@ -15,16 +15,17 @@ static uint32_t width_of(uint64_t value)
 static uint8_t *pack(const uint64_t *values, uint32_t width, uint8_t *out)
 {
     struct bits bits = {out, 0, 0};
-    if (width <= 56) {
+    if (width == 0) return out;
+    if (width <= 32) {
         for (uint32_t i = 0; i < MINIBLOCK; i++)
             put_bits(&bits, values[i], width);
-        return bits.out;
+        return flush_bits(&bits);
     }
     for (uint32_t i = 0; i < MINIBLOCK; i++) {
         put_bits(&bits, values[i] & 0xffffffff, 32);
         put_bits(&bits, values[i] >> 32, width - 32);
     }
-    return bits.out;
+    return flush_bits(&bits);
 }
 
 /* Differences wrap, as the format says. */

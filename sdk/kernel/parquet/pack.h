@@ -28,23 +28,34 @@ static inline uint8_t *put_varint(uint8_t *out, uint64_t value)
     return out;
 }
 
-/* Bits on their way into bytes: fewer than 8 between two values. */
+/* Bits on their way into bytes: fewer than 32 between two values. */
 struct bits {
     uint8_t *out;
     uint64_t pending;
     uint32_t count;
 };
 
-/* `width` is at most 56: with the pending ones they fit a word. */
+/* `width` is at most 32: with the pending ones they fit a word. */
 static inline void put_bits(struct bits *bits, uint64_t value, uint32_t width)
 {
     bits->pending |= value << bits->count;
     bits->count += width;
-    while (bits->count >= 8) {
+    if (bits->count < 32) return;
+    uint32_t whole = (uint32_t)bits->pending;
+    __builtin_memcpy(bits->out, &whole, 4); /* little-endian, as the machines are that run this */
+    bits->out += 4;
+    bits->pending >>= 32;
+    bits->count -= 32;
+}
+
+/* What is pending, which is whole bytes after a group. Returns where the bytes end. */
+static inline uint8_t *flush_bits(struct bits *bits)
+{
+    for (; bits->count > 0; bits->count -= 8) {
         *bits->out++ = (uint8_t)bits->pending;
         bits->pending >>= 8;
-        bits->count -= 8;
     }
+    return bits->out;
 }
 
 #endif

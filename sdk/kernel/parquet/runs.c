@@ -38,7 +38,7 @@ uint32_t runs_pack(const uint32_t *values, uint32_t count, uint32_t width, uint8
         /* The last group may lack some: readers know the count. */
         for (; at < end; at++)
             put_bits(&bits, at < count ? values[at] : 0, width);
-        to = bits.out;
+        to = flush_bits(&bits);
     }
     return (uint32_t)(to - out);
 }

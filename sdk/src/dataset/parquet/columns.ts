@@ -200,13 +200,8 @@ export class CodeColumn extends FlatColumn {
   present(kernel: ParquetKernel, count: number): Present {
     const { values, dictionary } = this;
     if (this.indices.length < count) this.indices = new Int32Array(values.length);
-    const { indices } = this;
-    for (let row = 0; row < count; row++) {
-      const code = values[row];
-      // biome-ignore lint/suspicious/noSelfCompare: NaN, without a call for each row
-      indices[row] = code === code ? dictionary.indexOf(code) : -1;
-    }
-    return kernel.presentCodes(indices, count);
+    dictionary.indicesOf(values, count, this.indices);
+    return kernel.presentCodes(this.indices, count);
   }
 
   protected body(kernel: ParquetKernel, { values, count }: Present): Uint8Array {

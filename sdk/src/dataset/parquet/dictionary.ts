@@ -2,8 +2,8 @@
 import { type DictionaryPage, int64Bytes } from './column-chunk.js';
 
 export interface Dictionary {
-  /** Of a value in the present row group. */
-  indexOf(code: number): number;
+  /** Indices of codes in the present row group; -1 for NaN. */
+  indicesOf(codes: Float64Array, count: number, indices: Int32Array): void;
   readonly size: number;
   /** It has enough values for a row group. */
   readonly isFull: boolean;
@@ -23,18 +23,41 @@ const MAX_BOUND_VALUES = 4096;
 /** Codes below have their indices in an array. */
 const SMALL_CODES = 1 << 20;
 
+/** Of codes that are indices. */
+function copyIndices(codes: Float64Array, count: number, indices: Int32Array): void {
+  for (let row = 0; row < count; row++) {
+    const code = codes[row];
+    // biome-ignore lint/suspicious/noSelfCompare: NaN, without a call for each row
+    indices[row] = code === code ? code : -1;
+  }
+}
+
 /** Indices of codes. */
 class CodeIndices {
   private small = new Int32Array(0);
   private readonly large = new Map<number, number>();
 
-  /** -1: the code is new. */
-  get(code: number): number {
-    if (code < this.small.length) return this.small[code];
-    return this.large.get(code) ?? -1;
+  /** @param add gives a new code its index */
+  fill(codes: Float64Array, count: number, indices: Int32Array, add: (code: number) => number): void {
+    let { small } = this;
+    for (let row = 0; row < count; row++) {
+      const code = codes[row];
+      // biome-ignore lint/suspicious/noSelfCompare: NaN, without a call for each row
+      if (code !== code) {
+        indices[row] = -1;
+        continue;
+      }
+      let index = code < small.length ? small[code] : (this.large.get(code) ?? -1);
+      if (index < 0) {
+        index = add(code);
+        this.set(code, index);
+        small = this.small;
+      }
+      indices[row] = index;
+    }
   }
 
-  set(code: number, index: number): void {
+  private set(code: number, index: number): void {
     if (code >= SMALL_CODES) {
       this.large.set(code, index);
       return;
@@ -137,9 +160,8 @@ export class TextDictionary implements Dictionary {
     return this.values.isFull;
   }
 
-  /** Codes are indices. */
-  indexOf(code: number): number {
-    return code;
+  indicesOf(codes: Float64Array, count: number, indices: Int32Array): void {
+    copyIndices(codes, count, indices);
   }
 
   intern(text: string): number {
@@ -175,14 +197,11 @@ export class LabelDictionary implements Dictionary {
     return this.values.isFull;
   }
 
-  indexOf(code: number): number {
-    let index = this.indices.get(code);
-    if (index < 0) {
-      index = this.values.count;
-      this.indices.set(code, index);
+  indicesOf(codes: Float64Array, count: number, indices: Int32Array): void {
+    this.indices.fill(codes, count, indices, (code) => {
       this.values.add(this.textOf(code));
-    }
-    return index;
+      return this.values.count - 1;
+    });
   }
 
   async settle(): Promise<void> {}
@@ -211,14 +230,11 @@ export class LaterDictionary implements Dictionary {
     return this.values.isFull;
   }
 
-  indexOf(code: number): number {
-    let index = this.indices.get(code);
-    if (index < 0) {
-      index = this.size;
-      this.indices.set(code, index);
+  indicesOf(codes: Float64Array, count: number, indices: Int32Array): void {
+    this.indices.fill(codes, count, indices, (code) => {
       this.codes.push(code);
-    }
-    return index;
+      return this.size - 1;
+    });
   }
 
   async settle(): Promise<void> {
@@ -249,9 +265,8 @@ export class NumberDictionary implements Dictionary {
     return this.size >= MAX_VALUES;
   }
 
-  /** Codes are indices. */
-  indexOf(code: number): number {
-    return code;
+  indicesOf(codes: Float64Array, count: number, indices: Int32Array): void {
+    copyIndices(codes, count, indices);
   }
 
   intern(value: number): number {

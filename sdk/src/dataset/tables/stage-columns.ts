@@ -3,7 +3,7 @@ import {
   BlockEnd,
   endOf,
   type InstructionBlock,
-  stageOf,
+  LONG_STAY,
   stagesBegin,
   stayTicks,
 } from '../../semantics/cpu/index.js';
@@ -28,33 +28,32 @@ export class StageColumns {
 
   add(block: InstructionBlock, first: number, count: number, to: number, cycle: CycleOfTick): void {
     for (const { values } of this.columns) values.fill(Number.NaN, to, to + count);
-    for (let i = 0; i < count; i++) this.addRow(block, first + i, to + i, cycle);
-  }
-
-  private addRow(block: InstructionBlock, row: number, at: number, cycle: CycleOfTick): void {
-    const first = block.stageStart[row];
-    const count = block.stageStart[row + 1] - first;
-    let tick = stagesBegin(block, row);
-    let stage = -1;
-    let since = 0;
+    const entered = this.entered.map(({ values }) => values);
+    const spent = this.spent.map(({ values }) => values);
+    const { stageStart, stageTicks, path, pathStart, pathStages } = block;
     for (let i = 0; i < count; i++) {
-      tick += stayTicks(block, first + i);
-      const now = cycle(tick);
-      if (stage >= 0) this.spent[stage].values[at] += now - since;
-      stage = stageOf(block, row, i);
-      since = now;
-      if (stage >= 0) this.enter(stage, at, now);
+      const row = first + i;
+      const at = to + i;
+      const endOfStages = stageStart[row + 1];
+      let step = pathStart[path[row]];
+      let tick = stagesBegin(block, row);
+      let stage = -1;
+      let since = 0;
+      for (let entry = stageStart[row]; entry < endOfStages; entry++, step++) {
+        const ticks = stageTicks[entry];
+        tick += ticks === LONG_STAY ? stayTicks(block, entry) : ticks;
+        const now = cycle(tick);
+        if (stage >= 0) spent[stage][at] += now - since;
+        stage = pathStages[step];
+        since = now;
+        if (stage < 0 || !Number.isNaN(entered[stage][at])) continue;
+        entered[stage][at] = now;
+        spent[stage][at] = 0;
+      }
+      if (stage < 0) continue;
+      // It may be there still.
+      spent[stage][at] +=
+        endOf(block, row) === BlockEnd.IN_FLIGHT ? Number.NaN : cycle(block.end[row]) - since;
     }
-    if (stage < 0) return;
-    // It is still there.
-    if (endOf(block, row) === BlockEnd.IN_FLIGHT) this.spent[stage].setNull(at);
-    else this.spent[stage].values[at] += cycle(block.end[row]) - since;
-  }
-
-  private enter(stage: number, at: number, now: number): void {
-    const { values } = this.entered[stage];
-    if (!Number.isNaN(values[at])) return;
-    values[at] = now;
-    this.spent[stage].values[at] = 0;
   }
 }
