@@ -6,7 +6,7 @@ const [url = '', count = '1'] = process.argv.slice(2);
 const POLL_MS = 100;
 const RECORDING_MS = 500;
 
-/** The page's reader looks for growth, and takes what is new. */
+/** The page's reader looks for growth, and takes all that is new: a page takes less where the trace grows fast. */
 async function follow() {
   const source = followedSource(new URL('trace.uscope', url).href);
   const trace = await openTrace(source, { cacheBytes: 1024 * 1024 });
@@ -16,9 +16,10 @@ async function follow() {
     if (!(await source.hasNews())) continue;
     const { newSegments } = await trace.poll();
     if (newSegments === 0) continue;
-    const size = await source.size();
-    if (end > 0 && size > end) await source.read(end, Math.min(size - end, 4 * 1024 * 1024));
-    end = size;
+    const { offset } = await trace.segment(trace.segmentCount - 1);
+    // From the segment that was the last one to the one that is now.
+    if (end > 0 && offset > end) await source.read(end, offset - end);
+    end = offset;
   }
 }
 

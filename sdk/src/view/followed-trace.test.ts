@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { add, annotate, coreSchema, frame, stage, TraceBuilder } from '../../../test/support/build-trace.js';
 import { startRangeServer } from '../../../test/support/range-server.js';
 import { concatBytes } from '../base/bytes.js';
-import { HEADER_SIZE } from '../format/header.js';
+import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_SIZE } from '../format/header.js';
 import { SEGMENT_HEADER_SIZE } from '../format/segment.js';
 import { GrowingFile } from '../reader/growing-file.js';
 import { decodeGrownParts, encodeGrownParts } from '../reader/grown-parts.js';
@@ -93,7 +93,12 @@ describe('a trace that is followed', () => {
     builder.segment({ frames: [frame(cycle * 1000, stage(1, 0))], uncommitted: true });
     write();
     expect(await source.hasNews()).toBe(false);
-    expect(requests.map(({ status }) => status)).toEqual([204, 204]);
+    // Nor is the second half of a commit news: the number of segments, of which the last is known.
+    const bytes = builder.bytes.slice();
+    bytes[HEADER_NUM_SEGMENTS_OFFSET]! -= 1;
+    writeFileSync(path, bytes);
+    expect(await source.hasNews()).toBe(false);
+    expect(requests.map(({ status }) => status)).toEqual([204, 204, 204]);
   });
 
   it('is the same trace as the file, however much it grows between two looks', async () => {

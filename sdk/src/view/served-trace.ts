@@ -2,7 +2,7 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { toHex } from '../base/hex.js';
-import { HEADER_SIZE } from '../format/header.js';
+import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_SIZE } from '../format/header.js';
 import { GrowingFile } from '../reader/growing-file.js';
 import { encodeGrownParts } from '../reader/grown-parts.js';
 import { isHttpUrl } from '../reader/http-url.js';
@@ -192,9 +192,13 @@ async function factsOf(path: string): Promise<Facts> {
   };
 }
 
-/** Its header, which each commit changes. What is written before it is not committed. */
+/**
+ * Its header, which each commit changes. What is written before it is not committed. A commit writes the number of segments last, when their place
+ * is known already: that is no news.
+ */
 async function markOf(source: Source): Promise<string> {
-  return toHex(await source.read(0, HEADER_SIZE));
+  const header = await source.read(0, HEADER_SIZE);
+  return toHex(header.fill(0, HEADER_NUM_SEGMENTS_OFFSET, HEADER_NUM_SEGMENTS_OFFSET + 4));
 }
 
 function lastPart(url: string): string {

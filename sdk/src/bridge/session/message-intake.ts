@@ -6,6 +6,7 @@ import { UscopeError } from '../../base/errors.js';
 import { type DataHeader, LANES, payloadWords } from '../wire/data-header.js';
 import { type CloseMessage, MAX_PAYLOAD_BYTES } from '../wire/protocol.js';
 import { asUscopeError, sequenceError } from '../wire/session-error.js';
+import type { AckGate } from './ack-gate.js';
 import { countItems } from './count-items.js';
 import type { JobQueue } from './job-queue.js';
 import { LaneRecords } from './lane-records.js';
@@ -47,6 +48,7 @@ export class MessageIntake {
     private readonly queue: JobQueue,
     private readonly memory: SessionMemory,
     private readonly count: SessionAccount,
+    private readonly acks: AckGate,
   ) {}
 
   /** Bytes of records received that are not acknowledged yet. */
@@ -170,6 +172,7 @@ export class MessageIntake {
   private untilReady(header: DataHeader): void | Promise<void> {
     if (!this.isDue(header)) return;
     const { init, writer } = this.owner;
+    this.acks.take(header.payloadSize, writer.nextFrame, this.queuedBytes);
     const { congested } = writer;
     // The client is about to wait for acknowledgements.
     if (congested || this.unackedBytes > init.credit / 2) init.pace?.hurry();

@@ -12,6 +12,7 @@ import type { CloseMessage, DaemonMessage } from '../wire/protocol.js';
 import { asUscopeError } from '../wire/session-error.js';
 import { wireError } from '../wire/wire-error.js';
 import { wireStats } from '../wire/wire-stats.js';
+import { AckGate } from './ack-gate.js';
 import { ClientRemains } from './client-remains.js';
 import { JobQueue } from './job-queue.js';
 import { type IntakeOwner, MessageIntake } from './message-intake.js';
@@ -50,6 +51,7 @@ export class Session implements IntakeOwner {
   private readonly count = new SessionAccount();
   private readonly memory: SessionMemory;
   private readonly remains: ClientRemains;
+  private readonly acks: AckGate;
   private readonly intake: MessageIntake;
   private durableStrings = 0n;
   /** The client lives, and may open the trace again. */
@@ -61,7 +63,8 @@ export class Session implements IntakeOwner {
   ) {
     this.memory = new SessionMemory(init.id);
     this.remains = new ClientRemains(this.memory, this.count);
-    this.intake = new MessageIntake(this, this.queue, this.memory, this.count);
+    this.acks = new AckGate(init.credit, (frames) => this.acknowledge(frames));
+    this.intake = new MessageIntake(this, this.queue, this.memory, this.count, this.acks);
     this.ended = new Promise((resolve) => {
       this.resolveEnded = resolve;
     });
@@ -127,6 +130,10 @@ export class Session implements IntakeOwner {
   onDurable(frames: bigint, strings: bigint): void {
     this.durableStrings = strings;
     this.intake.acknowledged();
+    this.acks.durable(frames);
+  }
+
+  private acknowledge(frames: bigint): void {
     const { link } = this;
     link?.send({ t: 'ack', trace: link.trace, epoch: link.epoch, frames });
   }
@@ -189,6 +196,7 @@ export class Session implements IntakeOwner {
     this.queue.run(async () => {
       if (this.isEnding || this.intake.isOutOfStep || epoch !== this.link?.epoch) return;
       await this.flushWriter();
+      this.acks.release();
     });
   }
 
@@ -246,7 +254,9 @@ export class Session implements IntakeOwner {
 
   /** Somebody looks on: frames wait less for the end of their segment, for the next two seconds. */
   hasten(): void {
-    if (!this.isEnding) this.sink?.hasten?.();
+    if (this.isEnding || !this.sink?.hasten) return;
+    this.sink.hasten();
+    this.acks.hasten();
   }
 
   /** Nothing of the daemon's memory is the session's any more. */
@@ -272,6 +282,7 @@ export class Session implements IntakeOwner {
     if (sink.nextFrame > 0n || this.link) sink.restartStream();
     this.intake.lanes.restart();
     await this.flushWriter();
+    this.acks.restart();
     this.intake.restart();
   }
 
