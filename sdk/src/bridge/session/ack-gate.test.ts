@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AckGate } from './ack-gate.js';
 
 const MiB = 1024 * 1024;
@@ -121,6 +121,30 @@ describe('acknowledgements', () => {
         expect(acks.at(-1)).toBe(durable);
       }),
     );
+  });
+
+  it('do not wait for a client that sends nothing: it may need more room than is left', () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const acks: bigint[] = [];
+    const gate = new AckGate(
+      CREDIT,
+      (frames) => acks.push(frames),
+      () => 0,
+    );
+    gate.hasten();
+    for (let frames = 1n; frames <= 4n; frames++) gate.take(4 * MiB, frames, CREDIT);
+    gate.durable(2n);
+    vi.advanceTimersByTime(60);
+    gate.take(4 * MiB, 5n, CREDIT);
+    vi.advanceTimersByTime(60);
+    expect(acks).toEqual([]);
+    vi.advanceTimersByTime(60);
+    expect(acks).toEqual([2n]);
+    gate.durable(3n);
+    gate.restart();
+    vi.advanceTimersByTime(1000);
+    expect(acks).toEqual([2n]);
   });
 
   it('begin anew with the connection', () => {

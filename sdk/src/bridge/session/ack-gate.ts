@@ -13,6 +13,8 @@ const MIN_ROOM_BYTES = 4 * 1024 * 1024;
 const WINDOW_MS = 200;
 /** Without a long queue for this time the daemon keeps up. */
 const KEEPS_UP_MS = 250;
+/** So long a client may be silent while acknowledgements are held back. Then it may wait for more room than it has, say for one large frame. */
+const SILENCE_MS = 100;
 
 /** Up to here, in frames of the client and in bytes that it has sent. */
 interface Mark {
@@ -33,6 +35,7 @@ export class AckGate {
   private room = MIN_ROOM_BYTES;
   private windowAt = Number.NEGATIVE_INFINITY;
   private windowTaken = 0;
+  private silence: NodeJS.Timeout | null = null;
 
   /**
    * @param credit bytes that the client may have unacknowledged
@@ -73,10 +76,11 @@ export class AckGate {
     this.pass(this.now());
   }
 
-  /** Somebody waits for what is durable. */
+  /** Somebody waits for what is durable, or nothing comes any more. */
   release(): void {
     const last = this.held.at(-1);
     this.held = [];
+    this.watch();
     if (last) this.acknowledge(last);
   }
 
@@ -84,6 +88,7 @@ export class AckGate {
   restart(): void {
     this.open = [];
     this.held = [];
+    this.watch();
     this.acknowledged = this.taken;
   }
 
@@ -95,6 +100,18 @@ export class AckGate {
     // What the client may send beyond what has been taken is `credit - (taken - acknowledged)`.
     while (this.held.length > 0 && this.taken - this.acknowledged > this.credit - this.room)
       this.acknowledge(this.held.shift()!);
+    this.watch();
+  }
+
+  /** Called after every message, as long as something is held back: nothing is held for ever. */
+  private watch(): void {
+    if (this.held.length > 0) {
+      if (this.silence) this.silence.refresh();
+      else this.silence = setTimeout(() => this.release(), SILENCE_MS).unref();
+    } else if (this.silence) {
+      clearTimeout(this.silence);
+      this.silence = null;
+    }
   }
 
   private acknowledge({ frames, bytes }: Mark): void {

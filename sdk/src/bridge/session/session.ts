@@ -329,6 +329,7 @@ export class Session implements IntakeOwner {
     }
     this.sink = null;
     this.onClosed();
+    this.acks.restart();
     this.remains.close(this.failure);
     this.control.end();
     tell?.();
