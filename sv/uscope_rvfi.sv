@@ -78,6 +78,7 @@ module uscope_rvfi #(
   // Counters in the order of the schema. Where they follow each other there, one call counts all of a cycle.
   localparam int unsigned Cycles = 0, Committed = 1, Traps = 2, Interrupts = 3, Loads = 4, Stores = 5, Branches = 6, BranchesTaken = 7,
                           Jumps = 8, Violations = 9, Counters = 10;
+  // A bit for each of them.
   typedef bit [Counters-1:0] counts_t;
   int              counters [Counters];
   // Bits of counters that one call counts at the end of the cycle, and of those that a call each counts.
@@ -298,8 +299,10 @@ module uscope_rvfi #(
            $isunknown(rvfi_pc_rdata[channel*XLEN +: XLEN]) || $isunknown(rvfi_trap[channel]);
   endfunction
 
-  // -- an instruction: `current`, whose entity is `id`. What is rare follows what is usual, each in one place: between two cycles a large core
-  // takes the processor's instruction cache, so that every line of code costs.
+  // -- an instruction: `current`, whose entity is `id`
+
+  // What is rare follows what is usual, each in one place: between two cycles a large core takes the processor's instruction cache, so that every
+  // line of code costs.
   function automatic void record_one(input int unsigned channel);
     bit      is_interrupt = current.intr && !(any_previous && previous_trap);
     counts_t which;
