@@ -152,7 +152,7 @@ describe('a damaged file', () => {
       }),
       { numRuns: cases(60) },
     );
-    expect(converted).toBeGreaterThan(10);
+    expect(converted).toBeGreaterThan(3); // about 24
   });
 });
 
