@@ -1,3 +1,4 @@
+import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
@@ -15,13 +16,8 @@ const alias = [
   { find: /^uscope\/([a-z-]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];
 
-/** What computes, and starts no other process. */
-const calculations = [
-  'sdk/src/{base,codecs,format,state,schema,semantics,stream,formats,tools,recording}/**/*.test.ts',
-  'sdk/src/{reader,trace-index,dataset,cli,view,writer}/**/*.test.ts',
-  'scripts/**/*.test.ts',
-  'viewer/src/**/*.test.ts',
-];
+/** What computes for the most part. */
+const unit = ['sdk/src/**/*.test.ts', 'scripts/**/*.test.ts', 'viewer/src/**/*.test.ts'];
 /** These replace functions, change the environment or the rights of new files, or count the memory of their process. */
 const alone = [
   'sdk/src/bridge/daemon/{credit,schema-reader}.test.ts',
@@ -44,14 +40,35 @@ const elsewhere = ['**/node_modules/**', '**/out/**', '**/obj_dir/**', '**/build
 
 /** For what hangs. Tests that take longer say why, with a limit of test/support/limits.ts. */
 const TEST_LIMIT_MS = 20_000;
+/** `expect.poll`: the default of a second is nothing where several browsers share two cores. */
+const POLL_LIMIT_MS = 30_000;
 /** Hooks build what tests run (the SDK, simulators), when that is not there yet. */
 const HOOK_LIMIT_MS = 120_000;
+
+/** Of a project those that take long, in order: none of them runs alone at the end. Those with a browser share it (test/support/chromium.ts). */
+const LONG = [
+  ...['bridge/run', 'account', 'systemc', 'bench', 'hostile', 'torture'],
+  ...['o3', 'bottleneck', 'multicore', 'demo/demo', 'farm'],
+  ...['viewer/test/', 'test/browser/', 'test/dpi/', 'examples/'],
+  ...[
+    'dataset/full-disk',
+    'dataset/kill',
+    'dataset/dataset',
+    'formats/interrupt',
+    'dataset/',
+    'client-memory',
+  ],
+];
 
 /** Files with long waits begin first: at the end, those of seconds keep both cores busy. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const order = ['system', 'demo', 'builds', 'unit', 'alone', 'calculations'];
-    const rank = ({ project }: TestSpecification): number => order.indexOf(project.name);
+    const projects = ['system', 'demo', 'builds', 'alone', 'unit'];
+    const rank = ({ project, moduleId }: TestSpecification): number => {
+      const file = relative(fromRoot('.'), moduleId);
+      const place = LONG.findIndex((part) => file.includes(part));
+      return projects.indexOf(project.name) * 100 + (place < 0 ? LONG.length : place);
+    };
     return (await super.sort(files)).sort((a, b) => rank(a) - rank(b));
   }
 }
@@ -69,6 +86,7 @@ export default defineConfig({
     maxWorkers: 4,
     testTimeout: TEST_LIMIT_MS,
     hookTimeout: HOOK_LIMIT_MS,
+    expect: { poll: { timeout: POLL_LIMIT_MS } },
     sequence: { sequencer: LongFirst },
     projects: [
       {
@@ -83,16 +101,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'unit',
-          include: ['sdk/src/{bridge,native,workers}/**/*.test.ts'],
-          exclude: [...elsewhere, ...alone],
-          isolate: false,
-        },
-      },
-      {
-        extends: true,
-        test: {
-          name: 'calculations',
-          include: calculations,
+          include: unit,
           exclude: [...elsewhere, ...alone],
           isolate: false,
         },

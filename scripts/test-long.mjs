@@ -60,13 +60,13 @@ const PARTS = {
   properties: {
     title: 'properties, with other seeds',
     share: 3,
-    round: () => vitest(['unit', 'calculations'], filesWith('sdk/src', "from 'fast-check'")),
+    round: () => vitest(['unit'], filesWith('sdk/src', "from 'fast-check'")),
   },
   'every-case': {
     title: 'every case of tests that try a part',
     share: 2,
     round: () => ({
-      ...vitest(['unit', 'calculations'], filesWith('sdk/src', "/effort.js'")),
+      ...vitest(['unit'], filesWith('sdk/src', "/effort.js'")),
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
   },

@@ -28,10 +28,14 @@ beforeAll(() => {
       execFileSync('rm', ['-rf', join(DEMO, `obj_dir_o3${name}`)]);
 });
 
-/** The core that tests have anyway counts the same as the one that `npm run demo` builds; traces do not stay in the clone. */
+/**
+ * The core that tests have anyway counts the same as the one that `npm run demo` builds; traces do not stay in the clone. npx takes as long as the
+ * command.
+ */
 function asTested(script: string): string {
   return script
     .replaceAll('npm run demo -- --core o3', `node verilator-demo/demo.mjs --core o3 --build ${TESTS}`)
+    .replaceAll('npx uscope', 'node sdk/bin/uscope.js')
     .replaceAll('verilator-demo/out', out);
 }
 

@@ -249,7 +249,7 @@ describe('uscope ctl', () => {
     const { running, cwd } = await startModel();
     const [pid] = childrenOf(running.pid, 'schema.yaml').slice(-1);
     process.kill(pid, 'SIGSTOP');
-    const late = await ctl(cwd, 'pause', '--timeout', '0.3');
+    const late = await ctl(cwd, 'pause', '--timeout', '2');
     expect(late).toMatchObject({
       status: 1,
       out: expect.stringContaining('pause pending: the client has not begun a cycle'),

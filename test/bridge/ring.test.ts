@@ -1,5 +1,5 @@
 /** A flight recorder as `uscope run` starts it: its daemon killed, its simulator killed, several traces at once. */
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -65,11 +65,12 @@ describe('uscope run --last', () => {
   });
 
   it('continues when the daemon is killed', async () => {
-    const { running, cwd } = run(['slow', '6000'], ['--last', '1us']);
+    const { running, cwd } = run(['slow', '6000', 'gate'], ['--last', '1us']);
     const spool = join(cwd, 'out', 'core0.ring');
     await until('segments', () => segmentsIn(spool) > 5);
     const [daemon] = childrenOf(running.pid, 'serve');
     process.kill(daemon, 'SIGKILL');
+    writeFileSync(join(cwd, 'gate'), '');
     const { status, stderr } = await running.ended;
     expect(stderr).toContain('was killed by SIGKILL; another one is started');
     expect(status).toBe(0);

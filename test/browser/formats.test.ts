@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chromiumPath, startChromium } from '../support/chromium.js';
+import { type Browser, chromiumPath, startChromium } from '../support/chromium.js';
 import { everyEntry, put, written as writtenFlux } from '../support/flux-fixtures.js';
 import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { type PageServer, startPageServer } from '../support/page-server.js';

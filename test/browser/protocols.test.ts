@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startServer } from '../../examples/browser/server.mjs';
 import sdk from '../../sdk/package.json' with { type: 'json' };
@@ -10,7 +10,7 @@ import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
 import * as cpu from '../../sdk/src/semantics/cpu/index.js';
 import * as noc from '../../sdk/src/semantics/noc/index.js';
 import { add, frame, TraceBuilder } from '../support/build-trace.js';
-import { chromiumPath, startChromium } from '../support/chromium.js';
+import { type Browser, chromiumPath, startChromium } from '../support/chromium.js';
 import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { event, modelSchema, runModel, STAGES } from '../support/pipeline-model.js';
 

@@ -1,11 +1,11 @@
 /** `uscope/workers` in a page: Web Workers read a trace and answer what threads of Node answer. */
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
 import { stateColumns } from '../../sdk/src/reader/state-columns.js';
 import { analyzePerformance } from '../../sdk/src/semantics/cpu/index.js';
 import { find } from '../../sdk/src/semantics/search/index.js';
-import { chromiumPath, startChromium } from '../support/chromium.js';
+import { type Browser, chromiumPath, startChromium } from '../support/chromium.js';
 import { type PageServer, startPageServer } from '../support/page-server.js';
 import { build, generator, record } from '../support/recorded-run.js';
 

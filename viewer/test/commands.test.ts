@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { startChromium } from '../../test/support/chromium.js';
+import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { childrenOf, until } from '../../test/support/processes.js';
@@ -136,7 +136,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     await statusOf(page, 'recording, ');
     const [daemon] = childrenOf(run.running.pid, 'serve');
     process.kill(daemon!, 'SIGKILL');
-    const before = await page.evaluate(() => window.__uscope.info()!.segmentCycles.at(-1)!);
+    const before = await page.evaluate(() => window.__uscope.info()?.segmentCycles.at(-1) ?? 0);
     await page.waitForFunction(
       (cycle) => (window.__uscope.info()?.segmentCycles.at(-1) ?? 0) > cycle + 2000,
       before,

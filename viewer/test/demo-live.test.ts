@@ -2,11 +2,11 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { openServedTrace } from '../../sdk/src/view/served-trace.js';
 import { serveView } from '../../sdk/src/view/server.js';
-import { startChromium } from '../../test/support/chromium.js';
+import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { TRIES_ALL } from '../../test/support/effort.js';
 import { BUILDS_MS, limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';

@@ -6,7 +6,7 @@ import { sendProgram } from '../../sdk/src/view/program.js';
 import { sendJson } from '../../sdk/src/view/replies.js';
 import { type ProgramSource, serveView, type ViewServer } from '../../sdk/src/view/server.js';
 import { serveTogether } from '../../sdk/src/view/several-server.js';
-import { startChromium } from '../../test/support/chromium.js';
+import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { elfFile } from '../../test/support/elf-file.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
@@ -66,7 +66,7 @@ function costsOf({ instructions }: Model, nameOf: (pc: bigint) => string): Map<s
 describe.skipIf(lacks('Chromium', chromiumPath))('a trace with its program', () => {
   const model = runModel(chooser(77), CYCLES);
   let server: ViewServer;
-  let browser: Awaited<ReturnType<typeof startChromium>>;
+  let browser: Browser;
   let page: Page;
   const complaints: string[] = [];
 

@@ -4,10 +4,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { exportView } from '../../sdk/src/view/export.js';
-import { startChromium } from '../../test/support/chromium.js';
+import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { runModel } from '../../test/support/pipeline-model.js';
@@ -70,7 +70,6 @@ describe.skipIf(lacks('Chromium', chromiumPath))('SQL in the page', () => {
 
   async function openPanel(address = url): Promise<Page> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, colorScheme: 'dark' });
-    page.setDefaultTimeout(20_000);
     await page.goto(address);
     await settled(page);
     await page.click('#tab-sql');

@@ -167,10 +167,10 @@ describe('a pool', () => {
     thread!.answer(1, 'a', 8);
     await state;
     const end = pool.subscribe({ grown: (growth) => grown.push(growth) }, 1);
-    await vi.waitFor(() => expect(thread!.requests.length).toBe(3));
+    await vi.waitFor(() => expect(thread!.requests.length).toBe(3), { timeout: 15_000 });
     expect(thread!.requests[2]).toMatchObject({ kind: 'poll', known: { segments: 3, isComplete: false } });
     thread!.answer(2, { segments: 5, totalTimePs: 50n, isComplete: true });
-    await vi.waitFor(() => expect(grown).toHaveLength(1));
+    await vi.waitFor(() => expect(grown).toHaveLength(1), { timeout: 15_000 });
     expect(grown).toEqual([
       { segments: 5, newSegments: 2, totalTimePs: 50n, isComplete: true, finalized: true },
     ]);

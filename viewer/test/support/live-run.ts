@@ -3,6 +3,7 @@ import { createCpuSummarizer } from 'uscope/cpu';
 import { TraceWriter } from 'uscope/writer';
 import { createSegmentIndexer } from '../../../sdk/dist/trace-index/recording/segment-indexer.js';
 import { Action, fieldSize } from '../../../sdk/src/format/types.js';
+import { lockPath } from '../../../sdk/src/writer/output/path-lock.js';
 import { type Model, modelSchema, PERIOD_PS, STAGES } from '../../../test/support/pipeline-model.js';
 
 const SEGMENT_CYCLES = 200;
@@ -17,6 +18,8 @@ export interface LiveRun {
 
 export async function startLiveRun(path: string, model: Model): Promise<LiveRun> {
   const schema = modelSchema();
+  // As the daemon holds one: without it a page soon says that nobody writes the trace any more.
+  const lock = await lockPath(path);
   const writer = await TraceWriter.create({
     path,
     schema,
@@ -44,8 +47,14 @@ export async function startLiveRun(path: string, model: Model): Promise<LiveRun>
       }
       await writer.flush();
     },
-    close: async () => void (await writer.close()),
-    abandon: () => writer.flush(),
+    async close() {
+      await writer.close();
+      lock.release();
+    },
+    async abandon() {
+      await writer.flush();
+      lock.release();
+    },
   };
 
   function fieldsOf(type: number, payload: Uint8Array): number[] {

@@ -7,9 +7,9 @@
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { BrowserContextOptions, Page } from 'playwright-core';
 import { type ServedTrace, serveView, type ViewServer } from '../../../sdk/src/view/server.js';
-import { startChromium } from '../../../test/support/chromium.js';
+import { type Browser, startChromium } from '../../../test/support/chromium.js';
 
 export { chromiumPath } from '../../../test/support/chromium.js';
 

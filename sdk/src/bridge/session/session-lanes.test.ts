@@ -108,7 +108,7 @@ class Bench {
     const link = { trace: 1, epoch, send: (message: DaemonMessage) => sent.push(message) };
     const before = sent.length;
     this.session.open(1, link, this.sending.fromMemory);
-    await vi.waitUntil(() => sent.length > before, { interval: 1 });
+    await vi.waitUntil(() => sent.length > before, { interval: 1, timeout: 15_000 });
     return sent[before];
   }
 

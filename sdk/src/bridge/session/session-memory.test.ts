@@ -39,7 +39,8 @@ afterEach(() => {
 });
 
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-const until = (condition: () => boolean): Promise<boolean> => vi.waitUntil(condition, { interval: 1 });
+const until = (condition: () => boolean): Promise<boolean> =>
+  vi.waitUntil(condition, { interval: 1, timeout: 15_000 });
 
 function openSession(sink: TraceSink): {
   session: Session;

@@ -69,10 +69,15 @@ describe('disassemble', () => {
   });
 
   it('has a text for every 32-bit and 16-bit value', { timeout: MANY_CASES_MS }, () => {
+    const without: number[] = [];
     for (let bits = 0; bits < 2 ** 16; bits++) {
-      expect(disassemble(bits * 0x1_0001, { xlen: 32 })).toMatch(/^[a-z.]/);
-      expect(disassemble(bits * 0x1_0001, { xlen: 64, pseudo: false })).toMatch(/^[a-z.]/);
+      const texts = [
+        disassemble(bits * 0x1_0001, { xlen: 32 }),
+        disassemble(bits * 0x1_0001, { xlen: 64, pseudo: false }),
+      ];
+      if (!texts.every((text) => /^[a-z.]/.test(text))) without.push(bits);
     }
+    expect(without).toEqual([]);
   });
 
   it('knows lengths, registers and the word size of an ISA string', () => {
