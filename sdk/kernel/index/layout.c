@@ -192,16 +192,13 @@ static void lay_out_events(struct pass *pass, struct arena *arena, const uint32_
         const struct plan_event *event = pass->events + i;
         bool is_counted = event->group != PLAN_NONE, has_labels = is_counted && event->label;
         bool is_plain = !event->string && event->role == EVENT_OTHER;
-        bool enters = !event->string && event->role == EVENT_STAGE;
         pass->counted[i] = (struct counted_event){
             .row = is_counted ? &pass->groups[event->group].row : &pass->no_row,
             .labels = has_labels ? plan_labels(plan, event->map) : pass->no_labels,
             .label = has_labels ? EVENT_HEAD_BYTES + event->label - 1 : 0,
             .column = is_counted ? event->column : 0,
             .payload = event->payload,
-            .effect = is_plain ? EVENT_COUNTED
-                      : enters ? EVENT_ENTERS
-                               : EVENT_IS_MORE,
+            .effect = is_plain ? EVENT_COUNTED : EVENT_IS_MORE,
             .role = event->role,
             .string = event->string ? EVENT_HEAD_BYTES + event->string - 1 : 0,
         };
@@ -215,6 +212,8 @@ static void lay_out_events(struct pass *pass, struct arena *arena, const uint32_
         counted->id_mask = mask_of(core->stage_id_bytes);
         counted->stage = EVENT_HEAD_BYTES + core->stage - 1;
         counted->stage_mask = mask_of(core->stage_bytes);
+        bool is_usual = core->stage_id_bytes == 4 && core->stage_bytes == 1;
+        if (is_usual && !event->string) counted->effect = EVENT_ENTERS;
     }
     if (any_strings) pass->strings = strings;
 }

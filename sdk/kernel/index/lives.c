@@ -17,7 +17,7 @@ bool lives_next_group(struct lives *lives)
 void life_enter_early(const struct lives *lives, struct life *life)
 {
     for (uint32_t i = 0; i < lives->num_early; i++)
-        if (lives->early[i].id == life->id) life_enter(lives, life, lives->early[i].value);
+        if (lives->early[i].id == life->id) life_enter(lives, life, lives->early[i].value, *lives->now);
 }
 
 void lives_postpone(struct lives *lives, uint32_t id, uint32_t value)

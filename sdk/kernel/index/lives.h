@@ -98,10 +98,9 @@ static inline void life_stay(const struct lives *lives, const struct life *life,
     stats_add(lives->stats, life->stage, life_leave(life, now));
 }
 
-static inline void life_enter(const struct lives *lives, struct life *life, uint32_t value)
+static inline void life_enter(const struct lives *lives, struct life *life, uint32_t value, uint64_t now)
 {
     if (!life->cells) return;
-    uint64_t now = *lives->now;
     if (life->stage != NO_STAGE) life_stay(lives, life, now);
     life->stage = value < PLAN_MAP_BYTES ? lives->stage_of[value] : (uint8_t)(lives->stages - 1);
     life->entered = now;

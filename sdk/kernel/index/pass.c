@@ -200,10 +200,8 @@ static inline bool is_taken(const struct op_kind *kind, uint32_t slot)
 }
 
 /* What most fields of a slot that is taken say is not new. False: there is no such op. */
-static inline bool take_op(struct pass *pass, uint64_t key, uint32_t slot, uint64_t value)
+static inline bool take_op(struct pass *pass, const struct op_kind *kind, uint32_t slot, uint64_t value)
 {
-    struct op_kind *kind = pass->kinds + (key * 0x9e3779b97f4a7c15ull >> (64 - OP_KINDS_BITS));
-    if (kind->key != key && !learn_kind(pass, kind, key)) return false;
     struct followed *followed = kind->followed;
     switch (kind->effect) {
     case OP_NONE: return true;
@@ -288,6 +286,34 @@ static RARE void take_more(struct pass *pass, const struct counted_event *event,
     if (event->role == EVENT_STALL) take_stall(pass, event->core, at + EVENT_HEAD_BYTES);
 }
 
+/* Where an item ends, and how many there are in the frame from it on. */
+struct place {
+    const uint8_t *at;
+    uint32_t left;
+};
+
+/* Stage events of one type, which mostly follow each other: the first is at `at`, and the frame has `left`
+ * items from there on. The place of the last one. */
+static RARE struct place take_stages(struct pass *pass, const struct counted_event *event, const uint8_t *at,
+                                     uint32_t left)
+{
+    const struct slots *slots = event->slots;
+    const struct lives *lives = slots->lives;
+    uint64_t *row = *event->row + event->column, now = *lives->now, head = read_u64(at);
+    for (;; left--) {
+        row[event->labels[at[event->label]]]++;
+        uint32_t id = read_u32(at + event->id), stage = at[event->stage];
+        /* Mostly the number of the slot is the id. */
+        if (id < slots->size && life_goes_on(slots->life + id, id))
+            life_enter(lives, slots->life + id, stage, now);
+        else
+            slots_enter(event->slots, id, event->core, &pass->closings, stage);
+        at += EVENT_HEAD_BYTES + event->payload;
+        if (left == 1 || at >= pass->last_items || read_u64(at) != head) break;
+    }
+    return (struct place){at, left};
+}
+
 /* There is no item here: what follows is not looked at. */
 static RARE const uint8_t *fail(struct pass *pass, const uint8_t *end)
 {
@@ -300,7 +326,7 @@ static RARE const uint8_t *fail(struct pass *pass, const uint8_t *end)
  * `READ_BEYOND` bytes after the event: the caller ensures that they exist.
  */
 static inline const uint8_t *take_event(struct pass *pass, const uint8_t *at, uint64_t head,
-                                        const uint8_t *end, bool is_last)
+                                        const uint8_t *end, uint32_t *left, bool is_last)
 {
     uint32_t type = (uint32_t)(head >> 16) & 0xffff, size = (uint32_t)(head >> 32);
     bool is_counted = type < pass->num_events;
@@ -311,20 +337,23 @@ static inline const uint8_t *take_event(struct pass *pass, const uint8_t *at, ui
     if (!is_counted) return next;
     const struct counted_event *event = pass->counted + type;
     if (size != event->payload) return fail(pass, end);
+    if (event->effect == EVENT_ENTERS) {
+        struct place last = take_stages(pass, event, at, *left);
+        *left = last.left;
+        return last.at;
+    }
     (*event->row)[event->column + event->labels[at[event->label]]]++;
-    if (event->effect == EVENT_ENTERS)
-        take_stage(pass, event, at);
-    else if (event->effect == EVENT_IS_MORE)
-        take_more(pass, event, at);
+    if (event->effect == EVENT_IS_MORE) take_more(pass, event, at);
     return next;
 }
 
 /* Returns where the next item is. */
-static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, const uint8_t *end, bool is_last)
+static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, const uint8_t *end,
+                                       uint32_t *left, bool is_last)
 {
     uint64_t head = read_u64(at);
     uint8_t tag = (uint8_t)head;
-    if (tag == TAG_EVENT) return take_event(pass, at, head, end, is_last);
+    if (tag == TAG_EVENT) return take_event(pass, at, head, end, left, is_last);
     uint64_t key, value;
     uint32_t slot, size;
     if (tag == TAG_WIDE) {
@@ -341,7 +370,9 @@ static inline const uint8_t *take_item(struct pass *pass, const uint8_t *at, con
         value = read_u16(at + 7);
         size = COMPACT_BYTES;
     }
-    return take_op(pass, key, slot, value) ? at + size : fail(pass, end);
+    struct op_kind *kind = pass->kinds + (key * 0x9e3779b97f4a7c15ull >> (64 - OP_KINDS_BITS));
+    if (kind->key != key && !learn_kind(pass, kind, key)) return fail(pass, end);
+    return take_op(pass, kind, slot, value) ? at + size : fail(pass, end);
 }
 
 /* One of the last items: it is copied, so that what follows it can be read. */
@@ -350,7 +381,8 @@ static RARE const uint8_t *take_last_item(struct pass *pass, const uint8_t *at, 
     uint64_t left = (uint64_t)(end - at);
     if (left < EVENT_HEAD_BYTES) return fail(pass, end);
     copy_bytes(pass->last_item, at, left);
-    return at + (take_item(pass, pass->last_item, pass->last_item + left, true) - pass->last_item);
+    uint32_t one = 1;
+    return at + (take_item(pass, pass->last_item, pass->last_item + left, &one, true) - pass->last_item);
 }
 
 /* Items of a frame; returns where they end. */
@@ -358,7 +390,7 @@ static inline const uint8_t *take_items(struct pass *pass, const uint8_t *at, co
                                         uint32_t count)
 {
     for (; count > 0; count--)
-        at = at < pass->last_items ? take_item(pass, at, end, false) : take_last_item(pass, at, end);
+        at = at < pass->last_items ? take_item(pass, at, end, &count, false) : take_last_item(pass, at, end);
     return at;
 }
 

@@ -154,12 +154,11 @@ void slots_stall(struct slots *slots, uint32_t id, uint32_t core, struct closing
     if (life) life_stall(life);
 }
 
-void slots_enter_other(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings,
-                       uint32_t stage)
+void slots_enter(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings, uint32_t stage)
 {
     struct life *life = find_subject(slots, id, core, closings);
     if (!life)
         lives_postpone(slots->lives, id, stage);
     else if (!(life->flags & SLOT_FLUSHED))
-        life_enter(slots->lives, life, stage);
+        life_enter(slots->lives, life, stage, *slots->lives->now);
 }

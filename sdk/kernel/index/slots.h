@@ -45,9 +45,7 @@ bool slots_clear(struct slots *slots, uint32_t slot, uint32_t core, struct closi
 /* False: it has been squashed before, which counts once. */
 bool slots_flush(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings);
 void slots_stall(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings);
-/* Of an instruction in another slot than that of its id, in no slot, or flushed. */
-void slots_enter_other(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings,
-                       uint32_t stage);
+void slots_enter(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings, uint32_t stage);
 /* The slot of the one that is born last of those with a special id; UINT32_MAX: none. */
 uint32_t slots_find_special(struct slots *slots, uint32_t id);
 
@@ -62,16 +60,6 @@ static inline uint32_t slots_find(struct slots *slots, uint32_t id)
 static inline bool life_goes_on(const struct life *life, uint32_t id)
 {
     return life->id == id && (life->flags & (SLOT_BORN | SLOT_FLUSHED)) == SLOT_BORN;
-}
-
-static inline void slots_enter(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings,
-                               uint32_t stage)
-{
-    /* Mostly the number of the slot is the id. */
-    if (id < slots->size && life_goes_on(slots->life + id, id))
-        life_enter(slots->lives, slots->life + id, stage);
-    else
-        slots_enter_other(slots, id, core, closings, stage);
 }
 
 #endif

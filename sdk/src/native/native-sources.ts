@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'edf5ef9e4b572623bc1b22670cfb6c4494a1b50fc6eab1951a70b10b55901185';
+export const SOURCES_SHA256 = 'c33609cc524ef88856be7116c502c418ab64c199be1d86009246f56d9d69cf7c';

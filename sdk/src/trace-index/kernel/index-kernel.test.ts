@@ -1,7 +1,7 @@
 /** The compiled pass makes the bytes that the reference makes. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { frame, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
 import { cases } from '../../../../test/support/effort.js';
 import { indexOf } from '../../../../test/support/index-sums.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
@@ -9,7 +9,9 @@ import { anyPausedTrace, anyTrace, bytesOf } from '../../../../test/support/rand
 import { build, dut, generator, record, schemaWithBuffer } from '../../../../test/support/recorded-run.js';
 import { sourceDigest } from '../../../kernel/embed.mjs';
 import { encodeIndexContainer } from '../../format/index-container.js';
+import type { Item } from '../../format/types.js';
 import { type LoadedSegment, memorySource, openTrace } from '../../reader/index.js';
+import { parseSchema } from '../../schema/index.js';
 import { type IndexPlan, indexPlan } from '../plan.js';
 import { type PassResult, referencePass } from '../reference/reference-pass.js';
 import { createIndexKernel } from './index-kernel.js';
@@ -75,6 +77,61 @@ describe('the compiled pass', () => {
       { numRuns: cases(100) },
     );
   });
+
+  it.each([
+    ['of two bytes', 'u16', 'stage: stages', (id: number, at: number) => [id & 255, id >> 8, at]],
+    ['of four', 'u32', 'stage: stages', (id: number, at: number) => [id & 255, id >> 8, 0, 0, at]],
+    [
+      'after stages of two bytes',
+      'u32',
+      'stage: u16',
+      (id: number, at: number) => [id & 255, id >> 8, 0, 0, at, at >> 8],
+    ],
+    [
+      'before a string',
+      'u32',
+      'stage: stages, text: string',
+      (id: number, at: number) => [id & 255, id >> 8, 0, 0, at, 7, 0, 0, 0],
+    ],
+  ] as const)(
+    'makes what the reference makes where ids of stage events are %s',
+    async (_, id, fields, payload) => {
+      const { schema } = parseSchema(`
+uscope: 1
+dut: {cpu.protocol_version: "0.1", cpu.isa: RV32, cpu.pipeline_stages: "fetch,execute"}
+clocks: {clk: 10}
+enums: {stages: [fetch, execute]}
+scopes:
+  core0:
+    protocol: cpu
+    clock: clk
+    storages:
+      entities: {slots: 300, kind: sparse, fields: {entity_id: u32, pc: u64}}
+    events:
+      stage_transition: {entity_id: ${id}, ${fields}}
+`);
+      const enters = (entity: number, at: number): Item => ({
+        kind: 'event',
+        eventTypeId: 0,
+        payload: Uint8Array.from(payload(entity, at)),
+      });
+      const frames = Array.from({ length: 600 }, (_, cycle) => {
+        const [born, ends] = [cycle % 300, (cycle * 7) % 300];
+        const lives = [
+          set(0, born, 0, born),
+          enters(born, 0),
+          enters(ends, cycle % 3),
+          enters(ends, 1 + (cycle & 256)),
+        ];
+        return frame(cycle * 10, ...lives, ...(cycle % 2 ? [clear(0, ends)] : []));
+      });
+      const builder = new TraceBuilder({ schema, dut: [['cpu.pipeline_stages', 'fetch,execute']] });
+      for (let at = 0; at < 600; at += 150)
+        builder.segment({ frames: frames.slice(at, at + 150), start: BigInt(at * 10) });
+      const { results } = await indexOf(builder.finalize().bytes, both(false));
+      expect(results).toHaveLength(4);
+    },
+  );
 
   it('makes what the reference makes where what went before is not known', async () => {
     const trace = await openTrace(memorySource(build(record(generator(5), 600).frames, 100)));
