@@ -1,8 +1,10 @@
 /** Where a dataset keeps what: docs/dataset.md. */
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UscopeError } from '../base/errors.js';
 import { writeAtomically } from '../stream/atomic-file.js';
+import { makeDirectories } from '../writer/output/directories.js';
+import { ioError } from '../writer/output/output-file.js';
 
 export const MARKER = 'uscope-dataset.json';
 /** Goes up when files of an older layout cannot be read together with new ones. */
@@ -94,7 +96,9 @@ export async function openDataset(root: string, { create = false } = {}): Promis
   if (!create) {
     throw new UscopeError('DATASET_LAYOUT', `this is no dataset: it has no ${MARKER}`, { file: root });
   }
-  await mkdir(root, { recursive: true });
+  await makeDirectories(root).catch((error) => {
+    throw ioError(error, root);
+  });
   await writeAtomically(path, { inputs: [], force: true }, (temporary) =>
     writeFile(temporary, `${JSON.stringify({ layout: LAYOUT })}\n`),
   );

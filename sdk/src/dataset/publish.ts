@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { UscopeError } from '../base/errors.js';
+import { makeDirectories } from '../writer/output/directories.js';
 import { ioError, syncDirectory } from '../writer/output/output-file.js';
 import type { PathLock } from '../writer/output/path-lock.js';
 import { removeStaleLocks } from '../writer/output/stale-locks.js';
@@ -46,7 +47,7 @@ export class StagedRun {
 
   /** @throws UscopeError DATASET_LOCKED while the run is being exported, by another process or this one */
   static async begin(root: string, run: string): Promise<StagedRun> {
-    await mkdir(join(root, STAGING), { recursive: true }).catch((error) => {
+    await makeDirectories(join(root, STAGING)).catch((error) => {
       throw ioError(error, root);
     });
     await completeRuns(root);

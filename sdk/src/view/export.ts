@@ -1,6 +1,7 @@
 /** The viewer as a folder for any web server. */
-import { copyFile, mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { makeDirectories } from '../writer/output/directories.js';
 import { ioError } from '../writer/output/output-file.js';
 import { readPage, withProgramNamed, withTraceNamed } from './page.js';
 import { PROGRAM_PLACES } from './program-paths.js';
@@ -31,7 +32,7 @@ export async function exportView(
   files.set('index.html', Buffer.from(withNames(html, name, program !== undefined)));
   if (program) files.set(PROGRAM_PLACES.elf, program);
   try {
-    await mkdir(directory, { recursive: true });
+    await makeDirectories(directory);
     for (const [file, bytes] of files) await writeFile(join(directory, file), bytes);
     if (trace !== undefined && name !== undefined) await copyFile(trace, join(directory, name));
   } catch (error) {

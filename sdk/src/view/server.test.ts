@@ -270,6 +270,11 @@ describe('a browser', () => {
 });
 
 describe('export', () => {
+  it('says at once that a directory cannot be made, also where the system never says why', async () => {
+    const { exportView } = await import('./export.js');
+    await expect(exportView('/proc/none/deep', { page })).rejects.toThrow('WRITER_DIRECTORY');
+  });
+
   it('writes the page and the trace beside it', async () => {
     const { exportView } = await import('./export.js');
     const target = join(directory, 'out');

@@ -2,9 +2,9 @@
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
+import { makeDirectories } from '../../writer/output/directories.js';
 import { ioError } from '../../writer/output/output-file.js';
 import { spoolDirectory } from '../../writer/ring/index.js';
-import { makeDirectories } from '../wire/directories.js';
 
 const MAX_NAME_BYTES = 200;
 const COMPONENT = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;

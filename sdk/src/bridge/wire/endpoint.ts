@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { dirname, isAbsolute } from 'node:path';
 import type { Router } from 'zeromq';
 import { UscopeError } from '../../base/errors.js';
-import { makeDirectories } from './directories.js';
+import { makeDirectories } from '../../writer/output/directories.js';
 
 /** Bytes of a Unix socket's path, without its terminating NUL (Linux). */
 export const MAX_IPC_PATH_BYTES = 107;

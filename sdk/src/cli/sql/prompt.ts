@@ -1,9 +1,10 @@
 /** The prompt of `uscope sql`: questions one after the other, with history and completion. Ctrl-C ends a question, or clears what was typed; Ctrl-D ends. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { isUscopeError } from '../../base/errors.js';
+import { makeDirectories } from '../../writer/output/directories.js';
 import { io } from '../common/io.js';
 
 const HISTORY_LINES = 1000;
@@ -220,7 +221,7 @@ async function readHistory(path: string): Promise<string[]> {
 /** A home that cannot be written only costs the history. */
 async function writeHistory(path: string, history: readonly string[]): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeDirectories(dirname(path), 0o700);
     await writeFile(path, `${history.slice(-HISTORY_LINES).join('\n')}\n`, { mode: 0o600 });
   } catch {
     // as said

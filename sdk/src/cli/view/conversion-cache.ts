@@ -3,11 +3,12 @@
  * Those used longest ago go first when there are more bytes than allowed.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, realpath, rm, stat, utimes } from 'node:fs/promises';
+import { readdir, realpath, rm, stat, utimes } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { httpVersion } from '../../reader/index.js';
+import { makeDirectories } from '../../writer/output/directories.js';
 import { version } from '../common/version.js';
 
 /** At most so much is kept; a single larger trace is kept alone. */
@@ -55,7 +56,7 @@ export class ConversionCache {
 
   /** Where the trace of a key goes; the directory is there then. @throws Error the directory cannot be made */
   async prepare(key: string): Promise<string> {
-    await mkdir(this.directory, { recursive: true, mode: 0o700 });
+    await makeDirectories(this.directory, 0o700);
     return join(this.directory, key + SUFFIX);
   }
 

@@ -1,9 +1,9 @@
 /** `uscope view --export`: the page as files, with a trace beside it. */
-import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { convert, type ForeignFormat, USCOPE } from '../../formats/index.js';
 import { openSource } from '../../reader/node.js';
 import { exportView, ServedProgram } from '../../view/index.js';
+import { makeDirectories } from '../../writer/output/directories.js';
 import { ioError } from '../../writer/output/output-file.js';
 import { warnOnce } from '../common/foreign.js';
 import { withInterrupt } from '../common/interrupt.js';
@@ -32,7 +32,7 @@ async function exportConverted(
   format: ForeignFormat,
   program?: Uint8Array,
 ): Promise<string[] | null> {
-  await mkdir(directory, { recursive: true }).catch((error: unknown) => {
+  await makeDirectories(directory).catch((error: unknown) => {
     throw ioError(error, directory);
   });
   const output = join(directory, `${basename(file)}.uscope`);

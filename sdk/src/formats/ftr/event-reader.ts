@@ -128,6 +128,10 @@ function isPair({ fields }: EventDef): boolean {
 export class EventReader {
   readonly faults: EventFaults = { stray: 0, unfinished: 0, invalid: 0 };
   private readonly open = new Map<bigint, OpenTransaction>();
+  /** The one that was asked for last, of `open`, and its id: attributes are next to the begin, or the end, of their transaction. */
+  private current: OpenTransaction | undefined;
+  private currentLo = 0;
+  private currentHi = 0;
   private readonly declarations: Declaration[] = [];
   private readonly generatorStreams = new Map<bigint, bigint>();
   private waiting: Waiting | null = null;
@@ -190,10 +194,10 @@ export class EventReader {
         this.declaration(at);
         break;
       case 'begin':
-        this.begin(this.u64(at), this.u64(at + 8), this.u64(at + 16), this.u64(at + 24));
+        this.begin(at, this.u64(at + 8), this.u64(at + 16), this.u64(at + 24));
         break;
       case 'end':
-        this.end(this.u64(at), this.u64(at + 8));
+        this.end(at, this.u64(at + 8));
         break;
       case 'attr':
         this.attribute(at, ATTRIBUTE_OFFSETS);
@@ -240,10 +244,9 @@ export class EventReader {
     if (this.namedFor !== this.declarations.length) this.nameAgain();
     const named = this.named.get(eventType);
     if (!named) return false;
-    const tx = this.u64(at);
     const t = this.u64(at + 8);
-    if (named.isEnd) this.end(tx, t);
-    else this.begin(tx, this.generatorStreams.get(named.generator) ?? 0n, named.generator, t);
+    if (named.isEnd) this.end(at, t);
+    else this.begin(at, this.generatorStreams.get(named.generator) ?? 0n, named.generator, t);
     return true;
   }
 
@@ -264,16 +267,31 @@ export class EventReader {
     }
   }
 
-  private begin(id: bigint, stream: bigint, generator: bigint, start: bigint): void {
+  /** @param at of its id */
+  private begin(at: number, stream: bigint, generator: bigint, start: bigint): void {
+    const id = this.u64(at);
     const outer = this.open.get(id);
-    this.open.set(id, {
-      ...{ id, stream, generator, start, attributes: [], places: [], isOrdered: true, outer },
-    });
+    const transaction = { id, stream, generator, start, attributes: [], places: [], isOrdered: true, outer };
+    this.open.set(id, transaction);
+    this.current = transaction;
+    this.currentLo = this.view.getUint32(at, true);
+    this.currentHi = this.view.getUint32(at + 4, true);
+  }
+
+  /** The open transaction whose id is at `at`. */
+  private find(at: number): OpenTransaction | undefined {
+    const lo = this.view.getUint32(at, true);
+    const hi = this.view.getUint32(at + 4, true);
+    if (this.current && this.currentLo === lo && this.currentHi === hi) return this.current;
+    this.current = this.open.get(this.u64(at));
+    this.currentLo = lo;
+    this.currentHi = hi;
+    return this.current;
   }
 
   private attribute(at: number, offsets: typeof ATTRIBUTE_OFFSETS | typeof NUMBER_OFFSETS): void {
     const { view } = this;
-    const transaction = this.open.get(this.u64(at));
+    const transaction = this.find(at);
     const phase = view.getUint8(at + offsets.phase);
     const type = view.getUint8(at + offsets.type) as FtrType;
     if (!transaction) this.faults.stray++;
@@ -299,14 +317,16 @@ export class EventReader {
     }
   }
 
-  private end(id: bigint, t: bigint): void {
-    const transaction = this.open.get(id);
+  /** @param at of its id */
+  private end(at: number, t: bigint): void {
+    const transaction = this.find(at);
     if (!transaction) {
       this.faults.stray++;
       return;
     }
-    if (transaction.outer) this.open.set(id, transaction.outer);
-    else this.open.delete(id);
+    this.current = undefined;
+    if (transaction.outer) this.open.set(transaction.id, transaction.outer);
+    else this.open.delete(transaction.id);
     this.sink.transaction(completed(transaction, t));
   }
 

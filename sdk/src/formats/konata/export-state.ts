@@ -4,9 +4,10 @@ import { Action } from '../../format/types.js';
 import type { ProtocolEvent } from '../../semantics/common/describe.js';
 import type { CoreEntities, CpuCore } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
-import type { ConversionReport, Tally } from '../common/report.js';
+import type { ConversionReport, Fate, Tally } from '../common/report.js';
 import { bitsText } from '../pipeline/code-text.js';
-import { labelAt, numberOf, wideOf } from '../pipeline/core-fields.js';
+import { type FieldPlace, labelAt, numberIn, numberOf, placeOf, wideOf } from '../pipeline/core-fields.js';
+import { Roster } from '../pipeline/roster.js';
 import { type Flying, newFlying } from './flying.js';
 import { PendingCommands } from './pending.js';
 import { LabelKind } from './types.js';
@@ -26,23 +27,75 @@ export interface ExportSource {
   readonly isInterleaved: boolean;
 }
 
-type Handler = (cursor: FrameCursor, event: ProtocolEvent) => void;
+/** Kinds of what the report says. */
+enum Said {
+  STORAGES,
+  OTHER_EVENTS,
+  INSTRUCTIONS,
+  ENDS,
+  REUSED,
+  LOST,
+  STAGES,
+  LANES,
+  ANNOTATIONS,
+  DEPENDENCIES,
+  FLUSHES,
+  CORE_STALLS,
+  STALLS,
+  TRAPS,
+}
+
+const KINDS: readonly (readonly [fate: Fate, what: string, how: string])[] = [
+  ['dropped', 'changes of buffers, counters and other storages', 'a Kanata log has none'],
+  ['dropped', 'events of other kinds', 'a Kanata log has none'],
+  ['kept', 'instructions', 'as it is'],
+  ['kept', 'ends of instructions', 'as it is'],
+  ['approximated', 'instructions whose slot was reused without CLEAR', 'flushed'],
+  ['dropped', 'events about instructions not in flight', 'there is nothing to say them of'],
+  ['kept', 'stages', 'as it is'],
+  ['kept', 'lanes', 'as it is'],
+  ['kept', 'annotations', 'as it is'],
+  ['kept', 'dependencies', 'as it is'],
+  ['approximated', 'reasons of flushes', 'a label of kind 1'],
+  ['dropped', 'stalls of the core', 'a Kanata log has only instructions'],
+  ['approximated', 'stalls of instructions', 'a label of kind 1'],
+  ['approximated', 'traps', 'a label of kind 1'],
+];
+
+/** Where the fields are that most events have: looked up once for each type of event. */
+function placesOf(event: ProtocolEvent) {
+  return {
+    event,
+    id: placeOf(event, 'entity_id'),
+    source: placeOf(event, 'src_id'),
+    target: placeOf(event, 'dst_id'),
+    stage: placeOf(event, 'stage'),
+    lane: placeOf(event, 'lane'),
+    text: placeOf(event, 'text'),
+    kind: placeOf(event, 'kind'),
+    type: placeOf(event, 'type'),
+    dependencyType: placeOf(event, 'dep_type'),
+  };
+}
+
+type Places = ReturnType<typeof placesOf>;
+type Handler = (cursor: FrameCursor, places: Places) => void;
 
 export class KanataExport {
   readonly pending = new PendingCommands();
   private nextId = 0;
   private retired = 0;
-  private readonly tallies = new Map<string, Tally>();
+  private readonly tallies: (Tally | undefined)[] = [];
   private readonly bySlot: (Flying | undefined)[] = [];
   private readonly unborn: (Flying | undefined)[] = [];
   private flying = 0;
-  private readonly byEntity = new Map<number, Flying>();
+  private readonly byEntity = new Roster<Flying>();
   /** Ended in this frame: events may still be about them. */
   private readonly closing = new Map<number, Flying>();
   /** Ended in this frame and not said yet. */
   private readonly ending: Flying[] = [];
   private frames = 0;
-  private readonly handlers: (readonly [ProtocolEvent, Handler] | undefined)[] = [];
+  private readonly handlers: (readonly [Places, Handler] | undefined)[] = [];
   private readonly committedId: number;
   private readonly logIdField: number;
   private readonly gidField: number;
@@ -61,18 +114,18 @@ export class KanataExport {
     this.isKanata = this.logIdField >= 0 && events.has('lane_end');
     const handle = (name: string, handler: Handler): void => {
       const event = events.get(name);
-      if (event) this.handlers[event.def.eventTypeId] = [event, handler];
+      if (event) this.handlers[event.def.eventTypeId] = [placesOf(event), handler];
     };
-    handle('stage_transition', (c, e) => this.onStage(c, e));
-    handle('annotate', (c, e) => this.onAnnotate(c, e));
-    handle('dependency', (c, e) => this.onDependency(c, e));
-    handle('late_dependency', (c, e) => this.onLateDependency(c, e));
-    handle('flush', (c, e) => this.onFlush(c, e));
-    handle('stall', (c, e) => this.onStall(c, e));
-    handle('trap', (c, e) => this.onTrap(c, e));
-    handle('retire', (c, e) => this.onRetire(c, e));
-    handle('lane_start', (c, e) => this.onLane(c, e, true));
-    handle('lane_end', (c, e) => this.onLane(c, e, false));
+    handle('stage_transition', (c, p) => this.onStage(c, p));
+    handle('annotate', (c, p) => this.onAnnotate(c, p));
+    handle('dependency', (c, p) => this.onDependency(c, p));
+    handle('late_dependency', (c, p) => this.onLateDependency(c, p));
+    handle('flush', (c, p) => this.onFlush(c, p));
+    handle('stall', (c, p) => this.onStall(c, p));
+    handle('trap', (c, p) => this.onTrap(c, p));
+    handle('retire', (c, p) => this.onRetire(c, p));
+    handle('lane_start', (c, p) => this.onLane(c, p, true));
+    handle('lane_end', (c, p) => this.onLane(c, p, false));
   }
 
   get inFlight(): number {
@@ -112,7 +165,7 @@ export class KanataExport {
     if (cursor.storageId !== def.storageId) {
       // What a reader of the log counts itself.
       if (cursor.storageId === this.committedId) return;
-      this.count('dropped', 'changes of buffers, counters and other storages', 'a Kanata log has none');
+      this.count(Said.STORAGES);
       return;
     }
     const { slot, action, field } = cursor;
@@ -138,7 +191,7 @@ export class KanataExport {
   event(cursor: FrameCursor): void {
     const handler = this.handlers[cursor.eventType];
     if (handler) handler[1](cursor, handler[0]);
-    else this.count('dropped', 'events of other kinds', 'a Kanata log has none');
+    else this.count(Said.OTHER_EVENTS);
   }
 
   private birth(flying: Flying, entity: number): Flying {
@@ -146,12 +199,13 @@ export class KanataExport {
     if (this.logIdField < 0) flying.id = this.nextId++;
     this.bySlot[flying.slot] = flying;
     this.flying++;
-    this.byEntity.set(entity, flying);
+    this.byEntity.remove(entity);
+    this.byEntity.add(entity, flying);
     flying.bornIn = this.frames;
     this.pending.begin(flying);
     if (!this.isKanata) this.pending.code(flying);
     if (flying.id === 0 && this.source.legend) this.detail(flying, this.source.legend);
-    this.count('kept', 'instructions');
+    this.count(Said.INSTRUCTIONS);
     return flying;
   }
 
@@ -183,12 +237,12 @@ export class KanataExport {
     if (!flying) return;
     this.bySlot[slot] = undefined;
     this.flying--;
-    if (this.byEntity.get(flying.entity) === flying) this.byEntity.delete(flying.entity);
+    if (this.byEntity.get(flying.entity) === flying) this.byEntity.remove(flying.entity);
     this.closing.set(flying.entity, flying);
     // In frames without order (v0.1) the events of a frame follow its CLEARs: an end is said when the frame is over.
     if (this.isKanata) this.retire(flying);
     else this.ending.push(flying);
-    this.count('kept', 'ends of instructions');
+    this.count(Said.ENDS);
   }
 
   private retire(flying: Flying): void {
@@ -200,28 +254,27 @@ export class KanataExport {
   private lose(flying: Flying): void {
     flying.isFlushed = true;
     this.clear(flying.slot);
-    this.count('approximated', 'instructions whose slot was reused without CLEAR', 'flushed');
+    this.count(Said.REUSED);
   }
 
-  private subject(cursor: FrameCursor, event: ProtocolEvent, field = 'entity_id'): Flying | null {
-    const id = numberOf(cursor, event, field);
+  private subject(cursor: FrameCursor, place: FieldPlace | null): Flying | null {
+    const id = numberIn(cursor, place);
     const flying = this.byEntity.get(id) ?? this.closing.get(id) ?? null;
-    if (!flying)
-      this.count('dropped', 'events about instructions not in flight', 'there is nothing to say them of');
+    if (!flying) this.count(Said.LOST);
     return flying;
   }
 
-  private onStage(cursor: FrameCursor, event: ProtocolEvent): void {
-    const flying = this.subject(cursor, event);
+  private onStage(cursor: FrameCursor, places: Places): void {
+    const flying = this.subject(cursor, places.id);
     if (!flying) return;
-    const value = numberOf(cursor, event, 'stage');
+    const value = numberIn(cursor, places.stage);
     const { core, stageNames } = this.source;
     const index = core.stageOf(value);
-    const stage = stageNames[index] ?? core.stages[index] ?? labelAt(cursor, event, 'stage');
+    const stage = stageNames[index] ?? core.stages[index] ?? labelAt(cursor, places.event, 'stage');
     if (!this.isKanata) this.endStage(flying);
     flying.stage = stage;
     this.pending.stage(true, flying, 0, stage);
-    this.count('kept', 'stages');
+    this.count(Said.STAGES);
   }
 
   private endStage(flying: Flying): void {
@@ -231,83 +284,81 @@ export class KanataExport {
     this.pending.stage(false, flying, 0, stage);
   }
 
-  private onLane(cursor: FrameCursor, event: ProtocolEvent, isStart: boolean): void {
-    const flying = this.subject(cursor, event);
+  private onLane(cursor: FrameCursor, places: Places, isStart: boolean): void {
+    const flying = this.subject(cursor, places.id);
     if (!flying) return;
-    const lane = numberOf(cursor, event, 'lane');
-    this.pending.stage(isStart, flying, lane, numberOf(cursor, event, 'stage'));
-    this.count('kept', 'lanes');
+    const lane = numberIn(cursor, places.lane);
+    this.pending.stage(isStart, flying, lane, numberIn(cursor, places.stage));
+    this.count(Said.LANES);
   }
 
-  private onAnnotate(cursor: FrameCursor, event: ProtocolEvent): void {
-    const flying = this.subject(cursor, event);
+  private onAnnotate(cursor: FrameCursor, places: Places): void {
+    const flying = this.subject(cursor, places.id);
     if (!flying) return;
-    const index = numberOf(cursor, event, 'text');
-    const kind = numberOf(cursor, event, 'kind');
-    this.count('kept', 'annotations');
+    const index = numberIn(cursor, places.text);
+    const kind = numberIn(cursor, places.kind);
+    this.count(Said.ANNOTATIONS);
     if (kind >= 0) this.pending.label(flying, kind, index);
     else this.pending.annotation(flying, index);
   }
 
-  private onDependency(cursor: FrameCursor, event: ProtocolEvent): void {
-    const consumer = this.subject(cursor, event, 'dst_id');
-    const producer = this.subject(cursor, event, 'src_id');
+  private onDependency(cursor: FrameCursor, places: Places): void {
+    const consumer = this.subject(cursor, places.target);
+    const producer = this.subject(cursor, places.source);
     if (!consumer || !producer) return;
-    const exact = numberOf(cursor, event, 'type');
-    const type = exact >= 0 ? exact : Math.max(numberOf(cursor, event, 'dep_type'), 0);
+    const exact = numberIn(cursor, places.type);
+    const type = exact >= 0 ? exact : Math.max(numberIn(cursor, places.dependencyType), 0);
     this.pending.dependency(consumer, producer, type);
-    this.count('kept', 'dependencies');
+    this.count(Said.DEPENDENCIES);
   }
 
-  private onLateDependency(cursor: FrameCursor, event: ProtocolEvent): void {
+  private onLateDependency(cursor: FrameCursor, places: Places): void {
     const [consumer, producer, type] = ['consumer', 'producer', 'type'].map((name) =>
-      numberOf(cursor, event, name),
+      numberOf(cursor, places.event, name),
     );
     this.pending.lateDependency(consumer, producer, type);
-    this.count('kept', 'dependencies');
+    this.count(Said.DEPENDENCIES);
   }
 
-  private onFlush(cursor: FrameCursor, event: ProtocolEvent): void {
+  private onFlush(cursor: FrameCursor, places: Places): void {
     // Without order in a frame the flush is about the one that went, not about its successor.
-    const closed = this.source.isInterleaved
-      ? undefined
-      : this.closing.get(numberOf(cursor, event, 'entity_id'));
-    const flying = closed ?? this.subject(cursor, event);
+    const closed = this.source.isInterleaved ? undefined : this.closing.get(numberIn(cursor, places.id));
+    const flying = closed ?? this.subject(cursor, places.id);
     if (!flying || flying.isFlushed) return;
     flying.isFlushed = true;
     if (this.isKanata) return;
-    const reason = labelAt(cursor, event, 'reason');
+    const reason = labelAt(cursor, places.event, 'reason');
     if (reason !== '') this.detail(flying, `flush: ${reason}`);
-    this.count('approximated', 'reasons of flushes', 'a label of kind 1');
+    this.count(Said.FLUSHES);
   }
 
-  private onStall(cursor: FrameCursor, event: ProtocolEvent): void {
-    if (!event.fields.has('entity_id')) {
-      this.count('dropped', 'stalls of the core', 'a Kanata log has only instructions');
+  private onStall(cursor: FrameCursor, places: Places): void {
+    if (places.id === null) {
+      this.count(Said.CORE_STALLS);
       return;
     }
-    const flying = this.subject(cursor, event);
+    const flying = this.subject(cursor, places.id);
     if (!flying) return;
-    this.detail(flying, `stall: ${labelAt(cursor, event, 'reason')}`);
-    this.count('approximated', 'stalls of instructions', 'a label of kind 1');
+    this.detail(flying, `stall: ${labelAt(cursor, places.event, 'reason')}`);
+    this.count(Said.STALLS);
   }
 
-  private onTrap(cursor: FrameCursor, event: ProtocolEvent): void {
-    const flying = this.subject(cursor, event);
+  private onTrap(cursor: FrameCursor, places: Places): void {
+    const flying = this.subject(cursor, places.id);
     if (!flying) return;
     const parts = ['cause', 'tval', 'target'].flatMap((name) => {
-      const value = wideOf(cursor, event, name);
+      const value = wideOf(cursor, places.event, name);
       return value === null ? [] : [`${name}=0x${value.toString(16)}`];
     });
     this.detail(flying, ['trap', ...parts].join(' '));
-    this.count('approximated', 'traps', 'a label of kind 1');
+    this.count(Said.TRAPS);
   }
 
-  private onRetire(cursor: FrameCursor, event: ProtocolEvent): void {
-    const flying = this.subject(cursor, event);
+  private onRetire(cursor: FrameCursor, places: Places): void {
+    const flying = this.subject(cursor, places.id);
     if (!flying) return;
-    flying.rid = wideOf(cursor, event, 'rid');
-    const type = numberOf(cursor, event, 'type');
+    flying.rid = wideOf(cursor, places.event, 'rid');
+    const type = numberIn(cursor, places.type);
     if (type >= 0) flying.retireType = type;
   }
 
@@ -315,14 +366,10 @@ export class KanataExport {
     this.pending.label(flying, LabelKind.DETAIL, text);
   }
 
-  /** One more of a kind; the tally is looked up in the report once. */
-  private count(fate: 'kept' | 'approximated' | 'dropped', what: string, how?: string): void {
-    let tally = this.tallies.get(what);
-    if (!tally) {
-      tally = this.report.tally(fate, what, how ?? 'as it is');
-      this.tallies.set(what, tally);
-    }
-    tally.count++;
+  /** One more of a kind, which is in the report from the first one on. */
+  private count(said: Said): void {
+    this.tallies[said] ??= this.report.tally(...KINDS[said]);
+    this.tallies[said].count++;
   }
 }
 

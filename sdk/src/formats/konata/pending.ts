@@ -39,6 +39,8 @@ export class PendingCommands {
   /** Strings that the commands need. */
   readonly strings = new Set<number>();
   private times = 0;
+  /** Commands; what the columns have after them is left from before. */
+  private count = 0;
   private readonly commands: Command[] = [];
   private readonly subjects: (Flying | null)[] = [];
   private readonly numbers: number[] = [];
@@ -46,7 +48,7 @@ export class PendingCommands {
 
   /** Commands about instructions. */
   get length(): number {
-    return this.commands.length - this.times;
+    return this.count - this.times;
   }
 
   /** What follows happens in this cycle. */
@@ -95,7 +97,7 @@ export class PendingCommands {
   writeTo(target: PendingTarget): void {
     const { commands } = this;
     let due: bigint | null = null;
-    for (let at = 0; at < commands.length; at++) {
+    for (let at = 0; at < this.count; at++) {
       if (commands[at] === Command.TIME) {
         due = this.others[at] as bigint;
         continue;
@@ -161,18 +163,16 @@ export class PendingCommands {
     number: number,
     other: PendingCommands['others'][number],
   ): void {
-    this.commands.push(command);
-    this.subjects.push(subject);
-    this.numbers.push(number);
-    this.others.push(other);
+    const at = this.count++;
+    this.commands[at] = command;
+    this.subjects[at] = subject;
+    this.numbers[at] = number;
+    this.others[at] = other;
   }
 
   private clear(): void {
     this.times = 0;
-    this.commands.length = 0;
-    this.subjects.length = 0;
-    this.numbers.length = 0;
-    this.others.length = 0;
+    this.count = 0;
     this.strings.clear();
   }
 }

@@ -23,12 +23,16 @@ import { InstructionsOfBlock } from '../../semantics/instructions/from-block.js'
 import type { ConversionContext } from '../common/foreign-format.js';
 import type { Tally } from '../common/report.js';
 import { bitsText, pcText } from '../pipeline/code-text.js';
+import { Roster } from '../pipeline/roster.js';
 import { Lanes } from './lanes.js';
 import type { TimeScale } from './time-scale.js';
 import type { PerfettoWriter, SliceDetails } from './writer.js';
 
 /** Instructions that wait for those that depend on them. */
 const HELD = 4096;
+
+/** The key of an instruction whose number is not known. */
+const UNNUMBERED = -1;
 
 /** Numbers of a slice in `Held.slices`: stage, begin and end in ns. */
 const SLICE = 3;
@@ -49,10 +53,18 @@ interface FlowEnd {
   readonly isLast: boolean;
 }
 
+/** What is written of an instruction, as little as possible: thousands are held, and the garbage collector goes through them again and again. */
 interface Held {
-  /** Its number; negative where that is not known. */
+  /** Its number; -1: it is not known. */
   readonly key: number;
-  readonly instruction: Instruction;
+  /** Entity id. */
+  readonly id: number;
+  readonly pc: bigint | null;
+  readonly thread: number | null;
+  readonly name: string;
+  readonly end: Instruction['end'];
+  /** Other details of the first slice; null: none. */
+  readonly more: Readonly<Record<string, string>> | null;
   /** One after the other: an object for each would be most of the work. */
   readonly slices: readonly number[];
   flows: FlowEnd[] | null;
@@ -140,16 +152,16 @@ class StageTimes {
 }
 
 class Slicer {
-  private readonly held = new Map<number, Held>();
-  /** The same in their order, from `oldest` on. */
+  /** Those whose numbers are known. */
+  private readonly byNumber = new Roster<Held>(2 * HELD);
+  /** All in their order, from `oldest` on. */
   private readonly queue: (Held | undefined)[] = new Array(HELD).fill(undefined);
   private oldest = 0;
+  private count = 0;
   /** The youngest held instruction of each entity id: producers whose number is not known are found by it. */
-  private readonly byEntity = new Map<number, Held>();
+  private readonly byEntity = new Roster<Held>(2 * HELD);
   private readonly lanes: Lanes;
   private readonly others = new Map<string, number>();
-  /** Keys of instructions whose number is not known. */
-  private unnumbered = 0;
   private readonly kept: Tally;
   private readonly flows: Tally;
   private readonly bornBefore: Tally;
@@ -170,13 +182,16 @@ class Slicer {
     const slices = this.slicesOf(instruction, stages, row, endOfTrace);
     this.kept.count++;
     if (instruction.birthPs === null) this.bornBefore.count++;
-    const key = instruction.seq === null ? --this.unnumbered : Number(instruction.seq);
-    const held: Held = { key, instruction, slices, flows: null };
+    const { seq, id, pc, thread, end } = instruction;
+    const key = seq === null ? UNNUMBERED : Number(seq);
+    const name = nameOf(instruction, this.core);
+    const held: Held = { key, id, pc, thread, name, end, more: moreOf(instruction), slices, flows: null };
     for (const dependency of instruction.dependencies) this.addFlow(dependency, held);
-    if (this.held.size === HELD) this.writeOldest();
-    this.queue[(this.oldest + this.held.size) % HELD] = held;
-    this.held.set(key, held);
-    this.byEntity.set(instruction.id, held);
+    if (this.count === HELD) this.writeOldest();
+    this.queue[(this.oldest + this.count++) % HELD] = held;
+    if (key !== UNNUMBERED) this.byNumber.add(key, held);
+    this.byEntity.remove(id);
+    this.byEntity.add(id, held);
   }
 
   private addFlow(dependency: Dependency, consumer: Held): void {
@@ -196,9 +211,9 @@ class Slicer {
 
   /** By its number; in a part of a trace, where there are no numbers, the last one with its entity id. */
   private producerOf({ seq, on, pc }: Dependency): Held | undefined {
-    if (seq !== null) return this.held.get(Number(seq));
+    if (seq !== null) return this.byNumber.get(Number(seq));
     const held = this.byEntity.get(on);
-    const isOther = pc !== null && held !== undefined && held.instruction.pc !== pc;
+    const isOther = pc !== null && held !== undefined && held.pc !== pc;
     return isOther ? undefined : held;
   }
 
@@ -209,7 +224,7 @@ class Slicer {
   }
 
   finish(): void {
-    while (this.held.size > 0) this.writeOldest();
+    while (this.count > 0) this.writeOldest();
   }
 
   private slicesOf(
@@ -256,15 +271,14 @@ class Slicer {
     if (!held) return;
     this.queue[this.oldest] = undefined;
     this.oldest = (this.oldest + 1) % HELD;
-    const { key, instruction, slices, flows } = held;
-    this.held.delete(key);
-    if (this.byEntity.get(instruction.id) === held) this.byEntity.delete(instruction.id);
+    this.count--;
+    const { key, id, name, slices, flows, end: category } = held;
+    if (key !== UNNUMBERED) this.byNumber.remove(key);
+    if (this.byEntity.get(id) === held) this.byEntity.remove(id);
     const { writer } = this.target;
-    const name = nameOf(instruction, this.core);
-    const category = instruction.end;
     for (let at = 0; at < slices.length; at += SLICE) {
       const track = this.lanes.take(slices[at], slices[at + 1], slices[at + 2]);
-      const args = at === 0 ? detailsOf(instruction, this.core) : undefined;
+      const args = at === 0 ? detailsOf(held, this.core) : undefined;
       const ends = flows && flowsOf(flows, at / SLICE);
       const details = args || ends ? { category, args, ...ends } : PLAIN_DETAILS[category];
       writer.begin(track, slices[at + 1], name, details);
@@ -298,21 +312,30 @@ function nameOf({ bits, pc, annotations, id }: Instruction, core: CpuCore): stri
   return pc === null ? `#${id}` : pcText(pc, core.xlen);
 }
 
-function detailsOf(instruction: Instruction, core: CpuCore): NonNullable<SliceDetails['args']> {
-  const { pc, seq, id, thread, end, flush, trap, annotations, stalls } = instruction;
+function detailsOf(
+  { key, id, pc, thread, end, more }: Held,
+  core: CpuCore,
+): NonNullable<SliceDetails['args']> {
   const details: Record<string, string | number> = {};
   if (pc !== null) details.pc = `0x${pcText(pc, core.xlen)}`;
-  if (seq !== null) details.seq = Number(seq);
+  if (key !== UNNUMBERED) details.seq = key;
   details.entity_id = id;
   if (thread !== null) details.thread = thread;
   details.end = end;
-  if (flush?.reason) details.flush = flush.reason;
-  if (trap?.cause != null) details.trap = `cause 0x${trap.cause.toString(16)}`;
+  return more ? Object.assign(details, more) : details;
+}
+
+/** What few instructions have. */
+function moreOf({ flush, trap, annotations, stalls }: Instruction): Held['more'] {
+  const more: Record<string, string> = {};
+  if (flush?.reason) more.flush = flush.reason;
+  if (trap?.cause != null) more.trap = `cause 0x${trap.cause.toString(16)}`;
   if (annotations.length > 0 || stalls.length > 0) {
     const notes = [...remarks(annotations), ...stalls.map(({ reason }) => `stall: ${reason}`)];
-    if (notes.length > 0) details.notes = notes.join('\n');
+    if (notes.length > 0) more.notes = notes.join('\n');
   }
-  return details;
+  for (const _ in more) return more;
+  return null;
 }
 
 /** All annotations, but for those whose kind says that they are the name. */

@@ -23,14 +23,30 @@ export function wideOf(cursor: FrameCursor, event: ProtocolEvent, name: string):
   return field ? readRaw(cursor.bytes, cursor.payloadOffset + field.offset, field.type) : null;
 }
 
-/** -1: the event has no such field. What is above 2^53 is rounded. */
-export function numberOf({ bytes, payloadOffset }: FrameCursor, event: ProtocolEvent, name: string): number {
+/** Where a field is in the payload of its event. */
+export interface FieldPlace {
+  readonly offset: number;
+  readonly size: number;
+}
+
+/** Null: the event has no such field. */
+export function placeOf(event: ProtocolEvent, name: string): FieldPlace | null {
   const field = event.fields.get(name);
-  if (!field) return -1;
+  return field ? { offset: field.offset, size: fieldSize(field.type) } : null;
+}
+
+/** -1: the event has no such field. What is above 2^53 is rounded. */
+export function numberIn({ bytes, payloadOffset }: FrameCursor, place: FieldPlace | null): number {
+  if (place === null) return -1;
   let value = 0;
-  const at = payloadOffset + field.offset;
-  for (let index = fieldSize(field.type) - 1; index >= 0; index--) value = value * 256 + bytes[at + index];
+  const at = payloadOffset + place.offset;
+  for (let index = place.size - 1; index >= 0; index--) value = value * 256 + bytes[at + index];
   return value;
+}
+
+/** The same by name, for fields of which there are few. */
+export function numberOf(cursor: FrameCursor, event: ProtocolEvent, name: string): number {
+  return numberIn(cursor, placeOf(event, name));
 }
 
 /** Label of an enum's value, or the number; '' where the event has no such field. */

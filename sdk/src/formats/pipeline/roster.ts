@@ -1,7 +1,7 @@
 /** Which instructions of a log are in flight. */
 
 /** Instructions that are found without the map: nearly always all of them. */
-const RECENT = 1024;
+const FEW_RECENT = 1024;
 const NOBODY = -1;
 
 /**
@@ -11,10 +11,16 @@ const NOBODY = -1;
 export class Roster<T> {
   /** Those whose place among the recent ones another one has taken. */
   private readonly others = new Map<number, T>();
-  private readonly recentIds = new Float64Array(RECENT).fill(NOBODY);
-  private readonly recent: (T | undefined)[] = new Array(RECENT).fill(undefined);
+  private readonly recentIds: Float64Array;
+  private readonly recent: (T | undefined)[];
   private highest = -1;
   private count = 0;
+
+  /** @param places for recent ones, more than are usually in flight */
+  constructor(private readonly places = FEW_RECENT) {
+    this.recentIds = new Float64Array(places).fill(NOBODY);
+    this.recent = new Array(places).fill(undefined);
+  }
 
   /** Number of those in flight. */
   get size(): number {
@@ -23,7 +29,7 @@ export class Roster<T> {
 
   /** Undefined: it is not in flight. */
   get(id: number): T | undefined {
-    const place = id % RECENT;
+    const place = id % this.places;
     if (this.recentIds[place] === id) return this.recent[place];
     return this.others.size === 0 ? undefined : this.others.get(id);
   }
@@ -35,7 +41,7 @@ export class Roster<T> {
 
   /** It is not in flight yet. */
   add(id: number, value: T): void {
-    const place = id % RECENT;
+    const place = id % this.places;
     const before = this.recent[place];
     if (before !== undefined) this.others.set(this.recentIds[place], before);
     this.recentIds[place] = id;
@@ -45,7 +51,7 @@ export class Roster<T> {
   }
 
   remove(id: number): void {
-    const place = id % RECENT;
+    const place = id % this.places;
     if (this.recentIds[place] === id) {
       this.recentIds[place] = NOBODY;
       this.recent[place] = undefined;
