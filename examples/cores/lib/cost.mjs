@@ -12,9 +12,8 @@ import { writeListing } from './listing.mjs';
 import { buildProgram } from './program.mjs';
 import { buildSimulator, hasPipeline, LIBRARIES, traced } from './simulator.mjs';
 
-/** Each model is linked in that number of ways, and each of these runs twice. */
+/** Each model is linked in that number of ways. Each of these runs once, that of a slow core twice. */
 const LAYOUTS = 5;
-const RUNS = 2 * LAYOUTS;
 const WAVEFORM_RUNS = 2;
 /** Seconds that are long enough, so that starting does not count; a waveform of that would be some 10 GB. */
 const CYCLES = { fast: 2_000_000, slow: 500_000 };
@@ -23,7 +22,8 @@ const WAVEFORM_CYCLES = 200_000;
 
 /** @param one a run of `rounds` rounds, which says how long a round is */
 export function measure(core, sources, work, { one: { cycles, seconds }, rounds }) {
-  const length = (1e9 * seconds) / cycles < SLOW_NS ? CYCLES.fast : CYCLES.slow;
+  const isSlow = (1e9 * seconds) / cycles >= SLOW_NS;
+  const length = isSlow ? CYCLES.slow : CYCLES.fast;
   const programs = [length, WAVEFORM_CYCLES].map((wanted) => {
     const folder = join(work, `program_${wanted}`);
     mkdirSync(folder, { recursive: true });
@@ -34,7 +34,7 @@ export function measure(core, sources, work, { one: { cycles, seconds }, rounds 
   });
   const ways = waysOf(core, sources, programs, work);
   try {
-    const results = alternate(ways);
+    const results = alternate(ways, isSlow ? 2 * LAYOUTS : LAYOUTS);
     for (const result of Object.values(results)) addRatios(result, results.untraced);
     return results;
   } finally {
@@ -127,11 +127,11 @@ function execute(simulator, program, args, work, env = {}) {
  * One way after the other, so that a machine that slows down slows all of them. The time is the median of the layouts, each with the faster of its
  * runs; of a waveform, that of the faster run.
  */
-function alternate(ways) {
+function alternate(ways, runs) {
   const results = {};
   const times = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
   const daemons = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
-  for (let i = 0; i < RUNS; i++) {
+  for (let i = 0; i < runs; i++) {
     for (const [name, way] of Object.entries(ways)) {
       const isWaveform = name === 'FST' || name === 'VCD';
       if (isWaveform && i >= WAVEFORM_RUNS) continue;
