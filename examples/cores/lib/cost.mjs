@@ -150,8 +150,8 @@ function alternate(ways, runs) {
   return results;
 }
 
-/** `spread`: from the middle to the ends, as a part of it. */
-function middle(times) {
+/** `spread`: from the middle to the ends, as a part of it; null of one time. */
+export function middle(times) {
   const sorted = times.toSorted((a, b) => a - b);
   const seconds = sorted[Math.floor(sorted.length / 2)];
   return { seconds, spread: sorted.length > 1 ? (sorted.at(-1) - sorted[0]) / 2 / seconds : null };
