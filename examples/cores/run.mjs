@@ -46,7 +46,7 @@ async function runCore(id) {
     if (hasPipeline(core)) await addPipeline(row, core, sources, program, work);
     if (options.cocotb && core.cocotb)
       await addCocotb(row, core, sources, work, { image: program, environments: options.work }, run.log);
-    if (options.cost) row.cost = measure(core, sources, work, { cycles: run.cycles, rounds: options.rounds });
+    if (options.cost) row.cost = measure(core, sources, work, { one: run, rounds: options.rounds });
   } catch (error) {
     row[error instanceof Unavailable ? 'unavailable' : 'failure'] = error.message;
   }

@@ -23,11 +23,12 @@ CREATE MACRO regressions(since, least_change := 0.001) AS TABLE
            (of_before + of_after) ** 2 / nullif(of_before ** 2 / free_before + of_after ** 2 / free_after, 0) AS df
     FROM pairs),
   scored AS (
-    SELECT *, CASE WHEN error > 0 THEN t_score(difference / error, df) WHEN error = 0 THEN sign(difference) * 'infinity'::DOUBLE END AS score,
+    -- Runs that are all alike differ by exactly that.
+    SELECT *, CASE WHEN error > 0 THEN t_quantile(df) * error WHEN error = 0 THEN 0 END AS half, CASE WHEN error > 0 THEN t_score(difference / error, df) WHEN error = 0 THEN sign(difference) * 'infinity'::DOUBLE END AS score,
            normal_quantile(0.025 / count(*) OVER ()) AS needed
     FROM tested)
   SELECT workload, core, at_commit AS since_commit, runs_before, runs_after, cycles_before, cycles_after, difference / cycles_before AS relative,
-         (difference - t_quantile(df) * error) / cycles_before AS from_relative, (difference + t_quantile(df) * error) / cycles_before AS to_relative, score
+         (difference - half) / cycles_before AS from_relative, (difference + half) / cycles_before AS to_relative, score
   FROM scored WHERE difference > least_change * cycles_before
   QUALIFY score > needed AND row_number() OVER (PARTITION BY workload, core ORDER BY score DESC, difference DESC, at_commit) = 1
   ORDER BY relative DESC, workload, core;

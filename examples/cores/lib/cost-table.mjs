@@ -10,12 +10,23 @@ const SMALLER = 5;
 export function costTable(rows) {
   const measured = rows.filter(({ cost }) => cost);
   if (measured.length === 0) return '';
-  const head = ['core', 'what is written', 'ns/cycle', 'time', 'added', 'daemon', 'bytes/cycle', 'with zstd'];
+  const head = [
+    'core',
+    'what is written',
+    'ns/cycle',
+    'layouts',
+    'time',
+    'added',
+    'daemon',
+    'bytes/cycle',
+    'with zstd',
+  ];
   const lines = measured.flatMap(({ core, cost }) =>
     Object.entries(cost).map(([name, result], i) => [
       i === 0 ? core : '',
       name,
       result.nsPerCycle.toFixed(0),
+      result.spread == null ? '' : `±${(100 * result.spread).toFixed(1)}%`,
       `${result.time.toFixed(2)}x`,
       result.added.toFixed(0),
       result.daemonNs == null ? '' : result.daemonNs.toFixed(0),

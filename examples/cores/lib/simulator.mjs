@@ -6,6 +6,8 @@ import { filesOf } from './sources.mjs';
 
 const SV = join(root, 'sv');
 const LIBRARY = join(root, 'dpi/build/libuscope_dpi.a');
+/** What a simulator with a tracer is linked with. */
+export const LIBRARIES = [LIBRARY, '-lzmq', '-lpthread'];
 const CLI = join(root, 'sdk/bin/uscope.js');
 const TRACER = ['uscope_pkg.sv', 'uscope_cpu_pkg.sv', 'uscope_rvfi_pkg.sv', 'uscope_rvfi.sv'].map((name) =>
   join(SV, name),
@@ -16,7 +18,7 @@ const PIPELINE = [
   ...['retirement_pkg.sv', 'mirror_pkg.sv'].map((name) => join(here, 'common', name)),
 ];
 /** Macros that choose what a build has besides the core and its memory. */
-const DEFINES = { traced: ['USCOPE'], pipeline: ['PIPELINE_LOG'] };
+const DEFINES = { traced: ['USCOPE'], pins: ['USCOPE'], pipeline: ['PIPELINE_LOG'] };
 const WAVEFORMS = { vcd: ['--trace'], fst: ['--trace-fst'] };
 // Warnings of the cores' sources are not ours.
 const OPTIONS =
@@ -32,7 +34,10 @@ export const hasPipeline = (core) => existsSync(join(here, core.id, 'pipeline.sv
 const pipelineFiles = ({ id }) =>
   ['common/log_pkg.sv', `${id}/pipeline.sv`, `${id}/pipeline_log.sv`].map((name) => join(here, name));
 
-/** @param kind traced (retirement), pipeline, plain (neither tracer nor waveform), own (the core's own text tracer), vcd or fst */
+/**
+ * @param kind traced (retirement), pipeline, plain (neither tracer nor waveform), own (the core's own text tracer), vcd or fst; bare (nothing reads the
+ *   core's formal interface) and pins (all of it is read, and nothing recorded): how much of a trace's time is the interface's
+ */
 export function buildSimulator(core, folder, work, kind) {
   const out = join(work, `obj_${kind}`);
   const program = join(out, 'Vtop');
@@ -42,10 +47,12 @@ export function buildSimulator(core, folder, work, kind) {
   const includes = [...(core.include ?? []), ...(own.include ?? [])].map((name) => `-I${join(folder, name)}`);
   const defines = [...core.defines, ...(own.defines ?? []), ...(DEFINES[kind] ?? [])];
   const sources = [
-    ...({ traced: TRACER, pipeline: PIPELINE }[kind] ?? []),
+    ...({ traced: TRACER, pipeline: PIPELINE, pins: [join(here, 'common/rvfi_pins.sv')] }[kind] ?? []),
     ...filesOf({ ...core, patched: { ...core.patched, ...own.patched } }, folder, work),
     ...(own.sources ?? []).map((name) => join(folder, name)),
-    ...['memory.sv', 'rvfi_log.sv'].map((name) => join(here, 'common', name)),
+    ...['memory.sv', kind === 'bare' ? 'rvfi_no_log.sv' : 'rvfi_log.sv'].map((name) =>
+      join(here, 'common', name),
+    ),
     ...[...(core.after ?? []), 'top.sv'].map((name) => join(here, core.id, name)),
     ...(kind === 'pipeline' ? pipelineFiles(core) : []),
     ...(kind === 'own' && core.ownTracer.local ? [join(here, core.id, core.ownTracer.local)] : []),
@@ -64,7 +71,7 @@ export function buildSimulator(core, folder, work, kind) {
       ...defines.map((name) => `-D${name}`),
       ...(core.verilator ?? []),
       ...(core.quick ? QUICK : FAST),
-      ...(isTraced ? ['-LDFLAGS', `${LIBRARY} -lzmq -lpthread`] : []),
+      ...(isTraced ? ['-LDFLAGS', LIBRARIES.join(' ')] : []),
       ...sources,
       main,
     ]);

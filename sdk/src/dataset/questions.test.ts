@@ -93,6 +93,10 @@ scopes:
     clock: clk
     storages:
 ${counters.join('')}      others: counter
+  bench:
+    clock: clk
+    storages:
+      requests: counter
 `);
     const path = newPath();
     const writer = await TraceWriter.create({ path, schema });
@@ -109,6 +113,9 @@ ${counters.join('')}      others: counter
     expect(numbers(await asked.ask('from top_down()'))).toEqual([
       ['r', 'core0', 10_000, 0.3, 0.1, 0.2, 0.3, 0.25, 0.05, 0.1],
     ]);
+    // What is no core retires nothing.
+    expect(await asked.ask('select core from traces order by core')).toEqual([['bench'], ['core0']]);
+    expect(await asked.ask('select core from ipc()')).toEqual([['core0']]);
     await asked.close();
   });
 });
@@ -193,9 +200,17 @@ describe('regressions', () => {
     expect(await noisy.ask("from regressions('b')")).toEqual([]);
     await noisy.close();
     const same = await farm([one(2000, 'a', 1), one(2000, 'a', 2), one(2100, 'b', 3), one(2100, 'b', 4)]);
-    const [row] = await same.ask("select workload, relative, score from regressions('b')");
-    expect(row).toEqual(['', 0.05, Number.POSITIVE_INFINITY]);
+    const [row] = await same.ask(
+      "select workload, relative, from_relative, to_relative, score from regressions('b')",
+    );
+    expect(row).toEqual(['', 0.05, 0.05, 0.05, Number.POSITIVE_INFINITY]);
     await same.close();
+  });
+
+  it('name functions only where the program is known', async () => {
+    const some = await farm(runs.slice(0, 1));
+    await expect(some.ask('from hot_functions(3)')).rejects.toThrow(/--elf/);
+    await some.close();
   });
 
   it('rest on quantiles and scores of known values', async () => {

@@ -1,0 +1,1 @@
+export function layoutsOf(program: string, count: number, libraries?: readonly string[]): string[];
