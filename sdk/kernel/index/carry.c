@@ -317,17 +317,24 @@ static void put_rows_carry(struct pass *pass, struct output *out)
 
 typedef void put_section(struct pass *pass, struct output *out);
 
-/* Its size comes first: it is put where it is thrown away, to be measured. */
+/* Its size comes first: it is put where there is room for that, and moved to its place. */
 static void put_sized(struct pass *pass, struct output *out, uint32_t tag, put_section *put, uint64_t most)
 {
-    struct output measured = *out;
-    put(pass, &measured);
-    uint64_t size = (uint64_t)(measured.at - out->at);
-    if (measured.failed) out->failed = true;
+    enum { HEAD_ROOM = 16 };
+    if (out->end - out->at < HEAD_ROOM) {
+        out->failed = true;
+        return;
+    }
+    uint8_t *begun = out->at + HEAD_ROOM;
+    struct output section = {begun, out->end, false};
+    put(pass, &section);
+    uint64_t size = (uint64_t)(section.at - begun);
+    if (section.failed) out->failed = true;
     if (size > most) return;
     put_leb(out, tag);
     put_leb(out, size);
-    put(pass, out);
+    __builtin_memmove(out->at, begun, (__SIZE_TYPE__)size);
+    out->at += size;
 }
 
 void put_carry(struct pass *pass, struct output *out)

@@ -4,7 +4,7 @@
 /* Longer than that counts as that. */
 static const uint64_t MAX_STAY = (uint64_t)1 << 52;
 /* Counts that are looked at together. */
-enum { AT_A_TIME = 8 };
+enum { AT_A_TIME = 32 };
 
 static uint32_t reasons_of(uint32_t columns)
 {
@@ -85,10 +85,9 @@ static void put_entry(struct output *out, uint32_t *next, uint32_t value_class, 
 
 static bool any_of(const uint32_t *counts)
 {
-    uint64_t words[AT_A_TIME / 2], any = 0;
-    copy_bytes(words, counts, sizeof words);
-    for (uint32_t i = 0; i < AT_A_TIME / 2; i++)
-        any |= words[i];
+    uint32_t any = 0;
+    for (uint32_t i = 0; i < AT_A_TIME; i++)
+        any |= counts[i];
     return any != 0;
 }
 

@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'c33609cc524ef88856be7116c502c418ab64c199be1d86009246f56d9d69cf7c';
+export const SOURCES_SHA256 = 'a73c1c88689e5a7e6cfbb513b6eca296e88641fcbc0bb67d336aaba1eb0828cf';
