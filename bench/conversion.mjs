@@ -16,6 +16,7 @@ import { mainThreadSeconds, secondsSince } from './statistics.mjs';
 const execute = promisify(execFile);
 const BIN = fileURLToPath(new URL('../sdk/bin/uscope.js', import.meta.url));
 const RUN = fileURLToPath(new URL('./conversion-run.mjs', import.meta.url));
+const INTERRUPT = fileURLToPath(new URL('./interrupt-run.mjs', import.meta.url));
 const LF = 10;
 
 /**
@@ -52,6 +53,16 @@ export async function convertByCommand(args) {
  */
 export async function convertRepeatedly(from, to, times) {
   return measured([RUN, from, to, String(times)]);
+}
+
+/**
+ * Interrupts conversions at several places.
+ * @param {string} from
+ * @param {string} to
+ * @returns {Promise<number[]>} processor time of the main thread that each still took, in seconds
+ */
+export async function interruptConversions(from, to) {
+  return measured([INTERRUPT, from, to]);
 }
 
 /** @param {readonly string[]} args */

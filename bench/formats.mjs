@@ -3,7 +3,7 @@
 
 import { closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { convertByCommand, convertRepeatedly, splitLines } from './conversion.mjs';
+import { convertByCommand, convertRepeatedly, interruptConversions, splitLines } from './conversion.mjs';
 import { makeFlux, makeFtr, makeGem5, makeKanata } from './foreign-files.mjs';
 import { median, repeat, spread } from './statistics.mjs';
 
@@ -55,6 +55,7 @@ export async function benchFormats({ cycles, runs }, directory) {
     const [from, to] = [conversion.from, conversion.to];
     const warm = (await convertRepeatedly(join(base, from), join(base, to), runs + 1)).slice(1);
     rows.push(...(await speedRows(conversion, base, size, warm)));
+    rows.push(interruptRow(conversion, await interruptConversions(join(base, from), join(base, to))));
     if (!hasMemory) continue;
     const short = await convertByCommand([join(base, from), '-o', join(base, to)]);
     const longer = await convertByCommand([join(long, from), '-o', join(long, to)]);
@@ -125,6 +126,20 @@ async function speedRows({ name, from, to, measure, target }, directory, size, r
     },
     all,
   ];
+}
+
+/**
+ * @param {Conversion} conversion
+ * @param {readonly number[]} late seconds
+ * @returns {Row}
+ */
+function interruptRow({ name }, late) {
+  return {
+    name: `${name}, interrupted: processor time of the main thread until it has ended, the longest`,
+    value: 1000 * Math.max(...late),
+    unit: 'ms',
+    target: { atMost: 200 },
+  };
 }
 
 /**

@@ -26,6 +26,8 @@ import type { SegmentList } from './segment-list.js';
 import { sealHeader, type TraceFile, writeHead } from './trace-file.js';
 
 const RECORD_PREFIX_BYTES = 8;
+/** Room for a commit record, at first. */
+const RECORD_MEMORY_BYTES = 64 * 1024;
 /** Type of the section. */
 const INDEX_DIRECTORY = 0xff11;
 
@@ -120,11 +122,14 @@ async function writeStrings(trace: TraceFile, content: FinalContent, tail: Tail)
   await entries.append(encodeStringTableHeader(content.numStrings));
   const table = new StringTableAppender(entries, text, textStart);
   const { segments, lateStrings } = content;
+  // For all records: what each leaves would be collected at some time.
+  let memory = new Uint8Array(RECORD_MEMORY_BYTES);
   for (let i = 0; i < segments.length; i++) {
     const at = align8(segments.offset(i) + segments.size(i));
     const prefix = await trace.file.read(at, RECORD_PREFIX_BYTES);
     const size = new DataView(prefix.buffer, prefix.byteOffset).getUint32(4, true);
-    await table.addRecord(new RecordStrings(await trace.file.read(at, size), at));
+    if (size > memory.length) memory = new Uint8Array(2 * size);
+    await table.addRecord(new RecordStrings(await trace.file.read(at, size, memory), at));
   }
   if (Symbol.iterator in lateStrings) await table.addAll(lateStrings);
   else for await (const string of lateStrings) await table.addAll([string]);

@@ -32,8 +32,8 @@ class LockedFile implements OutputFile {
     return late ? late.then(() => this.file.truncate(size)) : this.file.truncate(size);
   }
 
-  read(position: number, length: number): Promise<Uint8Array> {
-    return this.file.read(position, length);
+  read(position: number, length: number, memory?: Uint8Array): Promise<Uint8Array> {
+    return this.file.read(position, length, memory);
   }
 
   sync(): Promise<void> {

@@ -12,8 +12,8 @@ export interface OutputFile {
   readonly path: string;
   /** Writes the chunks one after the other from `position`; on an error any part of them may have been written. */
   write(chunks: readonly Uint8Array[], position: number): Promise<void>;
-  /** Reads up to `length` bytes; fewer at the end of the file. */
-  read(position: number, length: number): Promise<Uint8Array>;
+  /** Reads up to `length` bytes; fewer at the end of the file. @param memory where they may be put, if it has room */
+  read(position: number, length: number, memory?: Uint8Array): Promise<Uint8Array>;
   /** fdatasync: when it resolves, everything written before is durable. */
   sync(): Promise<void>;
   /** fsync of the directory that holds the file: makes its name durable. */
@@ -76,9 +76,9 @@ class NodeOutputFile implements OutputFile {
     return this.perform((fd, done) => writeChunks(fd, rest, position, done));
   }
 
-  read(position: number, length: number): Promise<Uint8Array> {
+  read(position: number, length: number, memory?: Uint8Array): Promise<Uint8Array> {
     return this.guard(async () => {
-      const bytes = new Uint8Array(length);
+      const bytes = memory && length <= memory.length ? memory.subarray(0, length) : new Uint8Array(length);
       let done = 0;
       while (done < length) {
         const { bytesRead } = await this.handle.read(bytes, done, length - done, position + done);

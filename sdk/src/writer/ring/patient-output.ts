@@ -24,7 +24,7 @@ export function patientOutput(open: OpenOutput, onFull: (error: UscopeError | nu
     return {
       path: file.path,
       write,
-      read: (position, length) => file.read(position, length),
+      read: (position, length, memory) => file.read(position, length, memory),
       sync: () => file.sync(),
       syncDirectory: () => file.syncDirectory(),
       size: () => file.size(),
