@@ -72,7 +72,7 @@ describe('the compiled pass', () => {
       fc.asyncProperty(traces, async (random) => {
         await indexOf(bytesOf(random), both(!random.ours));
       }),
-      { numRuns: cases(100) },
+      { numRuns: cases(40) },
     );
   });
 
@@ -106,7 +106,7 @@ describe('the compiled pass', () => {
         });
         expect(made === null || made.container.length > 0).toBe(true);
       }),
-      { numRuns: cases(1000) },
+      { numRuns: cases(300) },
     );
     // It is as before.
     const input = { checkpoint, frames: deltas, carry, timeStartPs: header.timeStartPs };
