@@ -60,6 +60,9 @@ const LONG = [
   ],
 ];
 
+/** Each project compiles its sources; those of one run of `npm test` share what comes out, in a directory that ends with the run. */
+const compiled = process.env.USCOPE_MODULE_CACHE;
+
 /** Files with long waits begin first: at the end, those of seconds keep both cores busy. */
 class LongFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -81,6 +84,7 @@ export default defineConfig({
     // no daemons, replaced functions or changed environment.
     setupFiles: [fromRoot('./test/support/processor-time.ts')],
     pool: 'forks',
+    ...(compiled ? { experimental: { fsModuleCache: true, fsModuleCachePath: compiled } } : {}),
     execArgv: ['--import', fromRoot('./test/support/source-threads.mjs')],
     // More than the machine of the rules has cores (two): many tests wait for processes.
     maxWorkers: 4,

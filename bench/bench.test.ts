@@ -388,7 +388,8 @@ describe('profiles', () => {
 describe('a tiny run', () => {
   const root = fileURLToPath(new URL('..', import.meta.url));
   // demo and cocotb need simulators built for minutes, systemc SystemC and seconds: their rows are tested above and by hand
-  const names = BENCHMARKS.filter((name) => !['dataset', 'demo', 'cocotb', 'systemc'].includes(name));
+  const without = ['dataset', 'demo', 'cocotb', 'systemc', ...(TRIES_ALL ? [] : ['formats'])];
+  const names = BENCHMARKS.filter((name) => !without.includes(name));
   let directory: string;
   const bench = (...args: string[]) =>
     spawnSync(process.execPath, [join(root, 'bench/run.mjs'), ...args], {
@@ -404,7 +405,7 @@ describe('a tiny run', () => {
 
   it('of every benchmark gives rows, as tables and as JSON', () => {
     const file = join(directory, 'run.json');
-    // The other parts of `index` take as long as all other benchmarks together.
+    // The other parts of `index`, and `formats`, take as long as all other benchmarks together.
     const part = TRIES_ALL ? [] : ['--part', 'blocks'];
     const args = [
       '--cycles',

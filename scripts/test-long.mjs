@@ -166,6 +166,14 @@ const PARTS = {
     share: 1,
     round: () => make('', 'dpi', ['endurance', 'LIVES=500']),
   },
+  'bench-rows': {
+    title: 'every benchmark, short, with its rows',
+    share: 1,
+    round: () => ({
+      ...vitest(['system'], ['bench/bench.test.ts']),
+      env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
+    }),
+  },
   bench: {
     title: 'benchmarks, one run of each',
     share: 1,

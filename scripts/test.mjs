@@ -28,6 +28,7 @@ const VITEST_TIMEOUT_MS = 30 * 60_000;
 const REPORT = 'vitest.json';
 const SKIPPED = 'skipped.jsonl';
 const TIMES = 'times.jsonl';
+const MODULES = 'modules';
 
 const SOURCES = [
   nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
@@ -192,6 +193,7 @@ async function vitest(args, directory) {
     NO_COLOR: '1',
     USCOPE_SKIPPED: join(directory, SKIPPED),
     USCOPE_FILE_TIMES: join(directory, TIMES),
+    USCOPE_MODULE_CACHE: join(directory, MODULES),
   };
   const outcome = await run({ ...step, timeoutMs: VITEST_TIMEOUT_MS, env });
   printResult(step.title, outcome);

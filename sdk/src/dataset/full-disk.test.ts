@@ -81,7 +81,7 @@ it.skipIf(lacks('a user namespace with mounts', canMount))(
   { timeout: 5 * PROCESSES_MS },
   () => {
     const traces = [trace('a', 60), trace('b', 90)];
-    const all = freeKbs(9);
+    const all = freeKbs(13);
     // With much room there is an export that succeeds.
     const results = tried({ does: 'export', traces, freeKbs: [...all, 8000] });
     expect(results).toHaveLength(all.length + 1);
@@ -108,7 +108,7 @@ it.skipIf(lacks('a user namespace with mounts', canMount))(
   { timeout: 5 * PROCESSES_MS },
   () => {
     const traces = [trace('c', 60), trace('d', 90), trace('e', 75)];
-    const all = freeKbs(13);
+    const all = freeKbs(19);
     const results = tried({ does: 'compact', traces, freeKbs: [...all, 8000] });
     for (const { freeKb, before, after, last, error, problems } of results) {
       const where = `${freeKb} kB: ${error?.code} ${error?.detail}`;

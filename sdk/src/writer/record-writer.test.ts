@@ -140,7 +140,7 @@ describe.each(['native', 'wasm'] as const)('the fast path (%s)', (kernel) => {
           expect(fastFile.summary).toEqual(plainFile.summary);
         },
       ),
-      { numRuns: 80 },
+      { numRuns: casesOf(30) },
     );
     expect(rollbacks).toBeGreaterThan(10);
   });
@@ -208,7 +208,7 @@ describe('a client that resends', () => {
         expect(frames(writer.path)).toEqual(frames(whole.path));
         expect(decodeFile(writer.path).strings).toEqual(decodeFile(whole.path).strings);
       }),
-      { numRuns: casesOf(40) },
+      { numRuns: casesOf(20) },
     );
   });
 });
@@ -317,7 +317,7 @@ describe('a broken client', () => {
           decodeFile(writer.path);
         },
       ),
-      { numRuns: casesOf(80) },
+      { numRuns: casesOf(40) },
     );
   });
 });

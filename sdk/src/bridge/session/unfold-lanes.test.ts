@@ -1,6 +1,7 @@
 /** The two loops over lane records: each against what the records represent, and both against each other on records of any kind. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cases } from '../../../../test/support/effort.js';
 import { LaneStream } from '../../../../test/support/lane-stream.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { RECORD_WORDS, RecordKind, recordLength } from '../../format/record.js';
@@ -181,7 +182,7 @@ describe('records that make no sense', () => {
         expect(natively).toEqual([...steps(unfoldLanes, words, size)]);
         for (const { stop } of natively) seen.add(stop);
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(250) },
     );
     expect([...seen].sort()).toEqual([UnfoldStop.PIECE, UnfoldStop.APART, UnfoldStop.REFUSED]);
   });
@@ -193,7 +194,7 @@ describe('records that make no sense', () => {
         if (words.length > 0) words[at % words.length] = word;
         expect([...steps(native, words, size)]).toEqual([...steps(unfoldLanes, words, size)]);
       }),
-      { numRuns: 1000 },
+      { numRuns: cases(250) },
     );
   });
 });

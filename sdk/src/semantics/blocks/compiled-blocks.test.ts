@@ -228,7 +228,7 @@ describe('compiled blocks equal the plain ones', () => {
         const [plain, compiled] = await ranges(trace, findCore(trace), from!, end, chosen);
         expect(compiled).toEqual(plain);
       }),
-      { numRuns: cases(200) },
+      { numRuns: cases(80) },
     );
   });
 
@@ -250,7 +250,7 @@ describe('compiled blocks equal the plain ones', () => {
           expect(compiled).toEqual(plain);
         }
       }),
-      { numRuns: cases(75) },
+      { numRuns: cases(30) },
     );
   });
 
@@ -307,7 +307,7 @@ describe('damage', () => {
         );
         expect(compiled).toEqual(plain);
       }),
-      { numRuns: cases(150) },
+      { numRuns: cases(60) },
     );
   });
 });

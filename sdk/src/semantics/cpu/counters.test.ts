@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { add, clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { cases } from '../../../../test/support/effort.js';
 import { buildMipmap, createMipmapLevel, type TraceSummary } from '../../format/tsum.js';
 import { Action, type Frame } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
@@ -158,7 +159,7 @@ describe('counters over a range', () => {
           }
         },
       ),
-      { numRuns: 80 },
+      { numRuns: cases(30) },
     );
   });
 

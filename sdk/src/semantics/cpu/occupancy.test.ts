@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { cases } from '../../../../test/support/effort.js';
 import type { Frame } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
@@ -108,7 +109,7 @@ describe('occupancy over a range', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: cases(25) },
     );
   });
 

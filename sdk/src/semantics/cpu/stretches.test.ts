@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { add, clear, coreSchema, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { cases as casesOf } from '../../../../test/support/effort.js';
 import { generator } from '../../../../test/support/recorded-run.js';
 import { localRunner, maskedBorders } from '../../../../test/support/stretches.js';
 import { memorySource, openTrace } from '../../reader/index.js';
@@ -78,7 +79,7 @@ describe('in stretches', () => {
         total.done += done;
         total.scans += done > 0 ? scans : 0;
       }),
-      { numRuns: 80 },
+      { numRuns: casesOf(30) },
     );
     expect(total.done).toBeGreaterThan(10);
     expect(total.scans).toBeLessThan(total.done / 10);
@@ -96,7 +97,7 @@ describe('in stretches', () => {
         total.done += done;
         total.scans += done > 0 ? scans : 0;
       }),
-      { numRuns: 80 },
+      { numRuns: casesOf(30) },
     );
     expect(total.done).toBeGreaterThan(10);
     expect(total.scans).toBeLessThan(total.done / 10);

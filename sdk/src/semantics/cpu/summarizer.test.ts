@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { cases } from '../../../../test/support/effort.js';
 import { decodeTraceSummary, encodeTraceSummary, type TraceSummary } from '../../format/tsum.js';
 import { Action, type Schema } from '../../format/types.js';
 import { clockOfScope, parseSchema } from '../../schema/index.js';
@@ -311,7 +312,7 @@ describe('against a model that keeps everything', () => {
         expect(summary).toEqual(model(SCHEMA, frames, maxBuckets));
         expect(decodeTraceSummary(encodeTraceSummary(summary))).toEqual(summary);
       }),
-      { numRuns: 200 },
+      { numRuns: cases(60) },
     );
   });
 });

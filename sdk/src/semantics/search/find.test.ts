@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { TraceBuilder } from '../../../../test/support/build-trace.js';
+import { cases as casesOf } from '../../../../test/support/effort.js';
 import { modelSchema, PERIOD_PS, runModel, STAGES } from '../../../../test/support/pipeline-model.js';
 import { generator } from '../../../../test/support/recorded-run.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
@@ -89,7 +90,7 @@ describe('a search', () => {
         expect(found.map((it) => it.kind === 'instruction' && it.pc)).toEqual(expected.map(({ pc }) => pc));
         total += found.length;
       }),
-      { numRuns: 60 },
+      { numRuns: casesOf(25) },
     );
     expect(total).toBeGreaterThan(10);
   });
@@ -109,7 +110,7 @@ describe('a search', () => {
         );
         total += found.length;
       }),
-      { numRuns: 40 },
+      { numRuns: casesOf(20) },
     );
     expect(total).toBeGreaterThan(10);
   });
@@ -136,7 +137,7 @@ describe('a search', () => {
         for (const it of found) expect(it).toMatchObject({ kind: 'event', event: `core0/${name}` });
         total += found.length;
       }),
-      { numRuns: 60 },
+      { numRuns: casesOf(25) },
     );
     expect(total).toBeGreaterThan(10);
   });
@@ -177,7 +178,7 @@ describe('a search', () => {
         );
         total += found.length;
       }),
-      { numRuns: 80 },
+      { numRuns: casesOf(30) },
     );
     expect(total).toBeGreaterThan(10);
   });

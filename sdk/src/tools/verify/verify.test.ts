@@ -13,7 +13,7 @@ import {
   stage,
   TraceBuilder,
 } from '../../../../test/support/build-trace.js';
-import { stride } from '../../../../test/support/effort.js';
+import { cases, stride } from '../../../../test/support/effort.js';
 import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { cpuSchema } from '../../../../test/support/schemas.js';
 import { memorySource } from '../../reader/index.js';
@@ -255,7 +255,7 @@ describe('bytes that are no trace', () => {
       fc.asyncProperty(header, fc.uint8Array({ maxLength: 600 }), async (start, noise) => {
         expect((await check(Uint8Array.of(...start, ...noise))).ok).toBe(false);
       }),
-      { numRuns: 300 },
+      { numRuns: cases(60) },
     );
   });
 

@@ -74,7 +74,7 @@ describe('the compiled pass', () => {
       fc.asyncProperty(traces, async (random) => {
         await indexOf(bytesOf(random), both(!random.ours));
       }),
-      { numRuns: cases(100) },
+      { numRuns: cases(40) },
     );
   });
 
@@ -163,7 +163,7 @@ scopes:
         });
         expect(made === null || made.container.length > 0).toBe(true);
       }),
-      { numRuns: cases(1000) },
+      { numRuns: cases(300) },
     );
     // It is as before.
     const input = { checkpoint, frames: deltas, carry, timeStartPs: header.timeStartPs };

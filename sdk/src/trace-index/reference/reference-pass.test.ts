@@ -84,7 +84,7 @@ describe('the index of a whole trace', () => {
           expect(occupancyOf(indexed, storageId, toPs)).toEqual(histogram);
         }
       }),
-      { numRuns: cases(75) },
+      { numRuns: cases(30) },
     );
   });
 
@@ -107,7 +107,7 @@ describe('the index of a whole trace', () => {
         );
         expect(new Map(counted.filter(([, count]) => count > 0))).toEqual(events);
       }),
-      { numRuns: cases(30) },
+      { numRuns: cases(20) },
     );
   });
 });
