@@ -43,7 +43,7 @@ class Followed implements FollowedSource {
   private readonly file: Source;
   private readonly fetch: typeof globalThis.fetch;
   private parts = new Parts();
-  /** Of the file, by the answer that came last; null: it must be asked. */
+  /** Of what is committed, by the answer that came last: until the next one there is no more to be read. null: the file must be asked. */
   private size_: number | null = null;
   private tail: number | 'latest' = 'latest';
   /** The parts are newer than the last refresh. */
@@ -74,10 +74,7 @@ class Followed implements FollowedSource {
   }
 
   async size(): Promise<number> {
-    const size = this.size_ ?? (await this.file.size());
-    // Asked again: more is wanted than there was.
-    this.size_ = null;
-    return size;
+    return this.size_ ?? (await this.file.size());
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {

@@ -108,6 +108,9 @@ describe('a trace that is followed', () => {
     expect(await source.hasNews(offset)).toBe(true);
     expect(await trace.poll()).toMatchObject({ newSegments: 30 });
     expect(requests.length).toBe(opening + 1);
+    // A window that would reach beyond the end, as readers of records take it.
+    expect((await trace.bytes(builder.offsets.at(-1)!, 1 << 20)).byteLength).toBeGreaterThan(50_000);
+    expect(requests.length).toBe(opening + 1);
     expect((await trace.segments()).map((segment) => segment.offset)).toEqual(builder.offsets);
   });
 
