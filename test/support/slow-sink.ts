@@ -79,6 +79,8 @@ export class SlowSink implements TraceSink {
     return { ...this.stats, status: end.status, lost: end.lost ?? 0n, rejected: end.rejected ?? 0n };
   }
 
+  hasten(): void {}
+
   abortWaiting(): void {}
 }
 

@@ -3,6 +3,7 @@
  * sends what its reader is going to ask for in one answer. Of another server the trace is looked at now and then.
  */
 import { concatBytes } from '../base/bytes.js';
+import { decodeHeader, Flag } from '../format/header.js';
 import { decodeGrownParts, type FilePart } from './grown-parts.js';
 import { type HttpOptions, httpSource } from './http.js';
 import type { Source } from './source.js';
@@ -26,19 +27,23 @@ const PLAIN_MS = 250;
 const PARTS_BYTES = 8 * 1024 * 1024;
 
 export interface FollowedSource extends Source {
-  /** @returns false: there is nothing new; true: there may be, and it is time to poll the trace */
-  hasNews(): Promise<boolean>;
+  /**
+   * @param knownTail offset of the last segment that the reader knows; by default that of the last answer
+   * @returns false: there is nothing new; true: there may be, and it is time to poll the trace
+   */
+  hasNews(knownTail?: number): Promise<boolean>;
 }
 
 /** @throws UscopeError READER_OPEN for what is not an http or https URL; reads: as those of `httpSource` */
 export function followedSource(url: string | URL, options: HttpOptions = {}): FollowedSource {
-  return new Followed(httpSource(url, options), String(url), options.fetch ?? fetch);
+  return new Followed(String(url), options);
 }
 
 class Followed implements FollowedSource {
-  readonly name: string | undefined;
+  private readonly file: Source;
+  private readonly fetch: typeof globalThis.fetch;
   private parts = new Parts();
-  /** Of the file, by the answer that came last; null: it must be asked. */
+  /** Of what is committed, by the answer that came last: until the next one there is no more to be read. null: the file must be asked. */
   private size_: number | null = null;
   private tail: number | 'latest' = 'latest';
   /** The parts are newer than the last refresh. */
@@ -48,23 +53,48 @@ class Followed implements FollowedSource {
   private looked = 0;
   /** The server is one of `uscope view`; null: that is not known yet. */
   private isMarked: boolean | null = null;
+  /** The trace is being written, and what its reader asks for first has not been asked for in one piece. */
+  private isOpening = false;
 
   constructor(
-    private readonly file: Source,
     private readonly url: string,
-    private readonly fetch: typeof globalThis.fetch,
+    options: HttpOptions,
   ) {
-    this.name = file.name;
+    const { fetch = globalThis.fetch } = options;
+    this.fetch = async (input, request) => {
+      const answer = await fetch(input, request);
+      if (answer.headers.has(MARK_HEADER)) this.isMarked = true;
+      return answer;
+    };
+    this.file = httpSource(url, { ...options, fetch: this.fetch });
+  }
+
+  get name(): string | undefined {
+    return this.file.name;
   }
 
   async size(): Promise<number> {
-    const size = this.size_ ?? (await this.file.size());
-    // Asked again: more is wanted than there was.
-    this.size_ = null;
-    return size;
+    return this.size_ ?? (await this.file.size());
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
+    const known = this.parts.find(offset, length);
+    if (known) return known;
+    if (offset > 0 && this.isOpening && this.isMarked) return this.readFirst(offset, length);
+    const bytes = await this.file.read(offset, length);
+    if (offset === 0 && this.tail === 'latest') this.isOpening = isLive(bytes);
+    return bytes;
+  }
+
+  /** A reader that opens the trace goes from segment to segment: it gets them at once. */
+  private async readFirst(offset: number, length: number): Promise<Uint8Array> {
+    this.isOpening = false;
+    const size = this.size_;
+    await this.ask(0).catch(() => undefined);
+    // It has begun with a header, and goes on with what that says.
+    this.isFresh = false;
+    this.size_ = size;
+    this.mark = null;
     return this.parts.find(offset, length) ?? this.file.read(offset, length);
   }
 
@@ -83,11 +113,13 @@ class Followed implements FollowedSource {
     await this.file.close?.();
   }
 
-  async hasNews(): Promise<boolean> {
+  async hasNews(knownTail?: number): Promise<boolean> {
     if (this.isMarked === false) return this.isTime(PLAIN_MS);
     const before = this.mark;
+    this.isOpening = false;
     try {
-      await (this.isMarked ? this.ask() : this.askFirst());
+      if (!this.isMarked) await this.askFirst();
+      if (this.isMarked) await this.ask(knownTail ?? this.tail);
     } catch {
       // The reader asks again, and reports it.
       this.mark = null;
@@ -111,12 +143,12 @@ class Followed implements FollowedSource {
     this.take(answer);
   }
 
-  private async ask(): Promise<void> {
-    const isKnown = this.mark !== null && this.tail !== 'latest';
+  private async ask(knownTail: number | 'latest'): Promise<void> {
+    const isKnown = this.mark !== null && this.tail === knownTail;
     // A server that knows nothing of it sends one byte.
     const headers = {
       range: 'bytes=0-0',
-      [GROWN_HEADER]: String(this.tail),
+      [GROWN_HEADER]: String(knownTail),
       ...(isKnown && { [MARK_HEADER]: this.mark! }),
     };
     const answer = await this.send({ headers });
@@ -151,6 +183,15 @@ class Followed implements FollowedSource {
   private forget(): void {
     this.parts = new Parts();
     this.size_ = null;
+  }
+}
+
+function isLive(head: Uint8Array): boolean {
+  try {
+    return (decodeHeader(head).flags & Flag.COMPLETE) === 0;
+  } catch {
+    // Its reader says what it is.
+    return false;
   }
 }
 

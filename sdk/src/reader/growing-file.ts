@@ -12,7 +12,7 @@ import { readSegmentHeader, safeOffset, segmentSize } from './segment-list.js';
 import { CheckedSource, type Source } from './source.js';
 
 /** Of one answer: the newest segments, where there are more. */
-const MAX_SEGMENTS = 1024;
+const MAX_SEGMENTS = 16_384;
 /** Of one answer, records of segments that are not sent whole. */
 const MAX_RECORDS_BYTES = 4 * 1024 * 1024;
 /** Larger records are rare, and left to be asked for. */
@@ -90,21 +90,23 @@ export class GrowingFile {
     return offset < first.offset ? [await this.part(source, offset, first.offset)] : [];
   }
 
-  /** Of segments that are not sent whole: the first header, and the records, each with the header after it. */
+  /** Of segments that are not sent whole: the headers, and the newest records, each with the header after it. */
   private async records(source: CheckedSource, added: readonly Place[]): Promise<FilePart[]> {
     const [first] = added;
     const count = added.length - newest(added).length;
     if (!first || count === 0) return [];
+    const headerOf = ({ offset }: Place) => this.part(source, offset, offset + SEGMENT_HEADER_SIZE);
     const parts: FilePart[] = [];
     let bytes = 0;
-    for (let at = count - 1; at >= 0 && bytes <= MAX_RECORDS_BYTES; at--) {
+    for (let at = count - 1; at >= 0; at--) {
       const { end, next } = added[at]!;
-      if (next - end > MAX_RECORD_BYTES) continue;
       const following = added[at + 1];
-      parts.push(await this.part(source, end, following ? following.offset + SEGMENT_HEADER_SIZE : next));
-      bytes += next - end;
+      if (bytes <= MAX_RECORDS_BYTES && next - end <= MAX_RECORD_BYTES) {
+        parts.push(await this.part(source, end, following ? following.offset + SEGMENT_HEADER_SIZE : next));
+        bytes += next - end;
+      } else if (following) parts.push(await headerOf(following));
     }
-    return [await this.part(source, first.offset, first.offset + SEGMENT_HEADER_SIZE), ...parts.reverse()];
+    return [await headerOf(first), ...parts.reverse()];
   }
 
   private whole(source: CheckedSource, places: readonly Place[]): Promise<FilePart[]> {

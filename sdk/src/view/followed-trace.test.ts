@@ -87,6 +87,33 @@ describe('a trace that is followed', () => {
     expect(await trace.strings.get(22)).toBe('of 22');
   });
 
+  it('is opened with a few requests, however many segments it has', async () => {
+    builder = new TraceBuilder({ schema: coreSchema, compression: 'none' });
+    const addLarge = (count: number): void => {
+      const items = Array.from({ length: 8000 }, (_, at) => stage(at % 200, at % 5));
+      for (let added = 0; added < count; added++)
+        builder.segment({ frames: [frame(cycle++ * 1000, ...items)], strings: [`of ${cycle}`] });
+      write();
+    };
+    cycle = 0;
+    addLarge(60);
+    const source = followedSource(`${server.url}trace.uscope`, { fetch: counted });
+    const trace = await openTrace(source);
+    expect(trace.segmentCount).toBe(60);
+    const opening = requests.length;
+    expect(opening).toBeLessThanOrEqual(4);
+    // What has come meanwhile is in the first answer.
+    const { offset } = await trace.segment(59);
+    addLarge(30);
+    expect(await source.hasNews(offset)).toBe(true);
+    expect(await trace.poll()).toMatchObject({ newSegments: 30 });
+    expect(requests.length).toBe(opening + 1);
+    // A window that would reach beyond the end, as readers of records take it.
+    expect((await trace.bytes(builder.offsets.at(-1)!, 1 << 20)).byteLength).toBeGreaterThan(50_000);
+    expect(requests.length).toBe(opening + 1);
+    expect((await trace.segments()).map((segment) => segment.offset)).toEqual(builder.offsets);
+  });
+
   it('sends nothing while there is nothing new, also when the file has got what is not committed', async () => {
     const { source } = await follow();
     expect(await source.hasNews()).toBe(false);

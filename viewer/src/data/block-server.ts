@@ -7,7 +7,7 @@ import { loadPart } from '../model/load.js';
 import type { SumsPart } from '../model/sums.js';
 import type { IndexSums } from './index-sums.js';
 import { describeProblem } from './problems.js';
-import type { DataMessage, Problem, SumsRange, Want } from './protocol.js';
+import type { DataMessage, Diagonal, Problem, SumsRange, Want } from './protocol.js';
 import type { Session } from './session.js';
 
 /** Of the first picture of the whole run, and of the one that follows. */
@@ -54,6 +54,12 @@ export class BlockServer {
   /** When the overview is to be made anew; null: it has everything. */
   private overviewAt: number | null = null;
   private overviewMade = Number.NEGATIVE_INFINITY;
+  /** Where rows lie in time, as of a number of segments. */
+  private described: {
+    readonly segmentCount: number;
+    readonly diagonal: Diagonal;
+    readonly mostInFlight: number;
+  } | null = null;
   private abandonedSince: number | null = null;
   private isAbandoned = false;
   /** What remains to be done when nothing is wanted: each call is short. Replaced by what follows it; null: nothing. */
@@ -83,8 +89,9 @@ export class BlockServer {
     this.shownTo = shownTo;
     this.onTheWay = this.onTheWay.filter(({ number }) => number > received);
     const isSent = (segment: number): boolean => this.onTheWay.some((one) => one.segment === segment);
-    // Written before the trace had grown: what is wanted of its new end stays.
-    const end = segmentCount < this.session.segmentCount ? this.endWanted : [];
+    // The new end comes first, whatever is in sight before it is here. So it does after a want from before the trace had grown.
+    const isAhead = following === 'rows' || segmentCount < this.session.segmentCount;
+    const end = isAhead ? this.endWanted : [];
     const all = [...new Set([...end, ...segments])];
     if (this.current && !all.includes(this.current.segment)) this.current.controller.abort();
     this.wanted = all.filter(
@@ -208,7 +215,7 @@ export class BlockServer {
     if (index) {
       this.pictureBy = performance.now() + PICTURE_MS;
       if (this.following === 'rows') this.showEnd();
-      await this.describeRows(index);
+      await this.extendRows(index);
       // What is looked at comes first.
       this.overviewAt ??= session.info.isComplete ? 0 : this.overviewMade + OVERVIEW_MS;
     }
@@ -283,9 +290,23 @@ export class BlockServer {
   }
 
   private async describeRows(index: IndexSums): Promise<void> {
-    const diagonal = await index.diagonal(this.session.lastCycle);
+    const { segmentCount, lastCycle } = this.session;
+    const diagonal = await index.diagonal(lastCycle);
     const mostInFlight = await index.mostInFlight();
+    this.described = { segmentCount, diagonal, mostInFlight };
     this.post({ type: 'index', rows: diagonal.rows.at(-1)!, diagonal, mostInFlight }, []);
+  }
+
+  /** As much of it as the next picture needs: where the end is. The rest comes with the overview. */
+  private async extendRows(index: IndexSums): Promise<void> {
+    const { described } = this;
+    const { segmentCount, lastCycle, info } = this.session;
+    if (!described || info.isComplete) return this.describeRows(index);
+    const rows = await index.rowsBefore(segmentCount);
+    const { diagonal, mostInFlight } = described;
+    const cycles = Float64Array.of(...diagonal.cycles, lastCycle);
+    const longer = { cycles, rows: Float64Array.of(...diagonal.rows, rows) };
+    this.post({ type: 'index', rows, diagonal: longer, mostInFlight }, []);
   }
 
   private async withoutOwnIndex(): Promise<void> {
@@ -315,9 +336,11 @@ export class BlockServer {
   private async overview(): Promise<void> {
     this.overviewAt = null;
     this.overviewMade = performance.now();
-    const { info, lastCycle } = this.session;
+    const index = this.index!;
+    const { info, lastCycle, segmentCount } = this.session;
+    if (this.described?.segmentCount !== segmentCount) await this.describeRows(index);
     const whole = { from: info.segmentCycles[0]!, to: lastCycle, intervals: OVERVIEW_INTERVALS };
-    this.postSums(await this.index!.sums(whole), true);
+    this.postSums(await index.sums(whole), true);
   }
 
   /** One segment of an index that the trace lacks. */

@@ -108,6 +108,11 @@ export class Session implements QuestionContext {
     return growth;
   }
 
+  /** Offset of the last segment that is known. */
+  async tail(): Promise<number> {
+    return (await this.trace.segment(this.trace.segmentCount - 1)).offset;
+  }
+
   private made: TraceIndex | null = null;
   private resolveIndex: (index: TraceIndex | null) => void = () => undefined;
   private readonly indexed = new Promise<TraceIndex | null>((resolve) => {

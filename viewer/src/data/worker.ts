@@ -42,7 +42,7 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
     const live = {
       grown: (growth: Growth): void => scope.postMessage({ type: 'grown', growth } satisfies DataReport),
       isWritten: (): boolean => isWritten,
-      hasNews: () => source.hasNews(),
+      hasNews: async () => source.hasNews(await session.tail()),
     };
     server = new BlockServer(session, post, report, live);
     port.postMessage({ type: 'trace', info: session.info } satisfies DataMessage);

@@ -419,9 +419,9 @@ export class Scene {
     const { isEndAwaited, received } = this;
     const following = this.isFollowing ? (this.form.hasRows ? 'rows' : 'sums') : null;
     const segmentCount = segmentCycles.length - 1;
-    // What comes next is fetched once everything in sight is here.
     const end = isEndAwaited ? this.endSegments : [];
-    const segments = [...new Set([...missing, ...end, ...soon])];
+    // What comes next is fetched once everything in sight is here; of a run that is followed that is its next end.
+    const segments = [...new Set([...missing, ...end, ...(following ? [] : soon)])];
     if (missing.length === 0 && !isWaiting && !isEndAwaited) this.shownTo = segmentCycles.at(-1) ?? 0;
     const { shownTo } = this;
     const range = sums ? [sums.from, sums.to, sums.intervals].join() : '';

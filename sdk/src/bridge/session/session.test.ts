@@ -78,6 +78,27 @@ describe('a session', () => {
     expect(sent.at(-1)).toEqual({ t: 'ack', trace: 1, epoch: 7, frames: 12n });
   });
 
+  it('lets a client that is too fast wait earlier while somebody looks on, until the daemon has taken what it sent', async () => {
+    const { session, sink, data, sent } = await openSession(1 << 20);
+    const { hold, open } = gate();
+    sink.hold = hold;
+    session.hasten();
+    for (let i = 0; i < 20; i++) data(i, i * 1000, i * 1000 + 1000); // 48,000 bytes each
+    await settle();
+    expect(sink.nextFrame).toBe(1000n);
+    sink.hold = null;
+    open();
+    await settle();
+    expect(sink.nextFrame).toBe(20_000n);
+    const acks = () => sent.flatMap((message) => (message.t === 'ack' ? [message.frames] : []));
+    // Half of the credit is as much as it may send beyond what has been taken.
+    for (const frames of [1000n, 8000n, 10_000n, 11_000n, 12_000n]) session.onDurable(frames, 0n);
+    expect(acks()).toEqual([1000n, 8000n, 10_000n]);
+    session.flush(7);
+    await settle();
+    expect(acks()).toEqual([1000n, 8000n, 10_000n, 12_000n]);
+  });
+
   it('tells its client that the disk is full', async () => {
     const { session, sent } = await openSession();
     session.onStall(new UscopeError('WRITER_DISK_FULL', 'no room'));
