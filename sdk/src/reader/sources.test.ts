@@ -34,6 +34,20 @@ describe('sources', () => {
     await trace.close();
   });
 
+  it.each([true, false])(
+    'a file is read into memory of the caller, up to its end (blocking: %s)',
+    async (blocking) => {
+      const source = await fileSource(path, { blocking });
+      const memory = new Uint8Array(100).fill(0xee);
+      expect(await source.readInto!(memory.subarray(0, 60), 8)).toBe(60);
+      expect(memory.subarray(0, 60)).toEqual(Uint8Array.from(bytes.subarray(8, 68)));
+      expect(memory.subarray(60)).toEqual(new Uint8Array(40).fill(0xee));
+      expect(await source.readInto!(memory, bytes.length - 7)).toBe(7);
+      expect(await source.readInto!(memory, bytes.length)).toBe(0);
+      await source.close?.();
+    },
+  );
+
   it('a finalized trace is opened without looking at its segments', async () => {
     // Without a buffer stored dense, whose occupancy takes a look back.
     const schema = {

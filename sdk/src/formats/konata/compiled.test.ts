@@ -61,7 +61,7 @@ const small = fc.oneof(
   fc.constantFrom(255, 256, 65_535, 65_536, 2 ** 32),
 );
 const big = fc.oneof(fc.nat(9), fc.constantFrom(2 ** 52, '18446744073709551615', '018446744073709551615'));
-const text = fc.constantFrom(
+const TEXTS = [
   ...[
     '80000000: addi x1,x2,3',
     '0x80000004: nop',
@@ -99,7 +99,8 @@ const text = fc.constantFrom(
     'x'.repeat(70),
     '0x80000004: more than twenty characters',
   ],
-);
+];
+const text = fc.constantFrom(...TEXTS);
 const stage = fc.constantFrom('F', 'D', 'X', 'Wb', 'decode', 'a stage', 'µ', 'F\r', 'x'.repeat(40));
 const command = fc.oneof(
   fc.constantFrom('C\t1', 'C\t1', 'C\t3', 'C\t0', 'C=\t5', 'C=\t-3', '', 'C\t1\tcomment', `C\t${2 ** 53}`),
@@ -146,6 +147,16 @@ describe('compiled code makes of a log what the plain path makes of it', () => {
     const text = (n: number): string => `0x${(4 * n).toString(16)} add x${n % 4},x1,${n}`;
     await expectSame(bytesOf(pipelineLog(300, text).map((line) => `${line}\r`)));
     await expectSame(bytesOf(pipelineLog(12_000, text)));
+  });
+
+  it('of each two texts that an address may be found in', async () => {
+    const pairs = TEXTS.flatMap((first) => TEXTS.map((second) => [first, second]));
+    const lines = pairs.flatMap((labels, n) => [
+      `I\t${n}\t0\t0`,
+      ...labels.map((label) => `L\t${n}\t0\t${label}`),
+      `R\t${n}\t0\t0\nC\t1`,
+    ]);
+    await expectSame(bytesOf(lines));
   });
 
   it('of strings of all sizes up to more than a string may have, and of more of them than are remembered', async () => {
