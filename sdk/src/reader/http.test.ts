@@ -294,10 +294,10 @@ describe('a server in trouble', () => {
         response.write(big.subarray(chunks * 8192, ++chunks * 8192));
         if (chunks === 8) response.end();
         if (chunks >= 8) clearInterval(timer);
-      }, 120);
+      }, 300);
       return true;
     };
-    const source = httpSource(server.url, { timeoutMs: 600 });
+    const source = httpSource(server.url, { timeoutMs: 2000 });
     expect(await source.size()).toBe(big.byteLength);
     server.intercept = (_, response) => {
       response.writeHead(206, { 'content-range': `bytes 65536-69631/${big.byteLength}` });
