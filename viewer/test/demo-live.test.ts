@@ -81,6 +81,15 @@ describe.skipIf(isMissing)('the demo while a page shows it', () => {
     return page;
   }
 
+  /** The simulator goes on for a moment only: its whole run may take less time than the page's start. */
+  async function untilFollowed(page: Page, path: string, simulator: number): Promise<void> {
+    const before = statSync(path).size;
+    process.kill(simulator, 'SIGCONT');
+    await until('more of the trace', () => statSync(path).size > before);
+    process.kill(simulator, 'SIGSTOP');
+    await page.waitForFunction(() => window.__uscope.state()?.isFollowing);
+  }
+
   const problems = (page: Page): Promise<string[]> =>
     page.evaluate(() => window.__uscope.problems().map(({ code }) => code));
 
@@ -89,6 +98,7 @@ describe.skipIf(isMissing)('the demo while a page shows it', () => {
     const server = await serveView(trace);
     try {
       const other = await open(server.url);
+      await settled(page);
       await settled(other);
       const pictures: string[][] = [];
       for (const one of [page, other]) {
@@ -98,7 +108,8 @@ describe.skipIf(isMissing)('the demo while a page shows it', () => {
         });
         await one.mouse.move(600, 5);
         for (const view of VIEWS) {
-          await run(one, { do: 'view', view, selected: null });
+          // A place is found by the index, and to a part of a row by the instructions there: they are here the second time.
+          for (let time = 0; time < 2; time++) await run(one, { do: 'view', view, selected: null });
           all.push(
             await one.evaluate(() =>
               (document.querySelector('canvas.rows') as HTMLCanvasElement).toDataURL(),
@@ -107,7 +118,8 @@ describe.skipIf(isMissing)('the demo while a page shows it', () => {
         }
         pictures.push(all);
       }
-      expect(pictures[0]).toEqual(pictures[1]);
+      // Not the pictures themselves: a message of them has a hundred kilobytes.
+      expect(VIEWS.filter((_, at) => pictures[0]![at] !== pictures[1]![at])).toEqual([]);
       expect(new Set(pictures[0]).size).toBe(VIEWS.length);
       const lengths = await Promise.all(
         [page, other].map((one) => one.evaluate(() => window.__uscope.info()!.segmentCycles.length)),
@@ -122,8 +134,8 @@ describe.skipIf(isMissing)('the demo while a page shows it', () => {
 
   it('is followed to its end, and looks as the final file does', async () => {
     const { running, path, page, simulator } = await start('whole');
+    await untilFollowed(page, path, simulator);
     process.kill(simulator, 'SIGCONT');
-    await page.waitForFunction(() => window.__uscope.state()?.isFollowing);
     await running.printed('the run has ended;');
     await page.waitForFunction(() => window.__uscope.info()?.isComplete);
     expect(await problems(page)).toEqual([]);

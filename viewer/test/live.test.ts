@@ -55,6 +55,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace that is being written'
     await live.runTo(700);
     await untilCycle(page, 600);
     expect((await settled(page)).isFollowing).toBe(true);
+    expect(await page.evaluate(() => window.__uscope.problems())).toEqual([]);
   });
 
   it('stays in sight at its end', async () => {
