@@ -293,6 +293,14 @@ describe('what goes wrong', () => {
     expect(Number(row?.n)).toBeGreaterThan(report.instructions.fetched / 4);
   });
 
+  it('a trace that is not there is named, with its run', async () => {
+    const missing = join(directory, 'none.uscope');
+    const { status, err } = await runUscope(['export', missing, '-o', join(directory, 'for-none')]);
+    expect(status).toBe(1);
+    expect(err).toMatch(/READER_OPEN: /);
+    expect(err).toContain(`(${missing})`);
+  });
+
   it('a newer layout, and a directory that is no dataset', async () => {
     const newer = join(directory, 'newer');
     mkdirSync(newer);

@@ -12,7 +12,7 @@ const THREAD = new URL(IS_SOURCE ? './export-thread.ts' : './export-thread.js', 
 
 export interface RunFailure {
   readonly run: string;
-  readonly error: { readonly code: string; readonly detail: string };
+  readonly error: { readonly code: string; readonly detail: string; readonly file?: string | undefined };
 }
 
 export interface RunsOptions {
@@ -88,7 +88,7 @@ export async function exportAside(root: string, request: RunExport, signal: Abor
 
 function failureOf(run: string, error: unknown): RunFailure {
   if (!isUscopeError(error)) throw error;
-  return { run, error: { code: error.code, detail: error.detail } };
+  return { run, error: { code: error.code, detail: error.detail, file: error.place.file } };
 }
 
 class ExportThread {

@@ -58,11 +58,25 @@ class Run {
   }
 }
 
+/** Four frames have been taken; two of them are durable, and not acknowledged. */
+function gateThatHolds(): { gate: AckGate; acks: bigint[] } {
+  const acks: bigint[] = [];
+  const gate = new AckGate(
+    CREDIT,
+    (frames) => acks.push(frames),
+    () => 0,
+  );
+  gate.hasten();
+  for (let frames = 1n; frames <= 4n; frames++) gate.take(4 * MiB, frames, CREDIT);
+  gate.durable(2n);
+  return { gate, acks };
+}
+
 /** Of a part of the run. */
 const longest = (queues: readonly number[]): number => Math.max(...queues);
 
 describe('acknowledgements', () => {
-  it('of a client that its daemon keeps up with are sent at once, whoever looks on', () => {
+  it('of a client that its daemon keeps up with are sent at once, also while somebody looks on', () => {
     const run = new Run(2, 20);
     run.run(3000, 0.5, true);
     expect(run.acks.length).toBeGreaterThan(1400);
@@ -126,15 +140,7 @@ describe('acknowledgements', () => {
   it('do not wait for a client that sends nothing: it may need more room than is left', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    const acks: bigint[] = [];
-    const gate = new AckGate(
-      CREDIT,
-      (frames) => acks.push(frames),
-      () => 0,
-    );
-    gate.hasten();
-    for (let frames = 1n; frames <= 4n; frames++) gate.take(4 * MiB, frames, CREDIT);
-    gate.durable(2n);
+    const { gate, acks } = gateThatHolds();
     vi.advanceTimersByTime(60);
     gate.take(4 * MiB, 5n, CREDIT);
     vi.advanceTimersByTime(60);
@@ -148,15 +154,7 @@ describe('acknowledgements', () => {
   });
 
   it('begin anew with the connection', () => {
-    const acks: bigint[] = [];
-    const gate = new AckGate(
-      CREDIT,
-      (frames) => acks.push(frames),
-      () => 0,
-    );
-    gate.hasten();
-    for (let frames = 1n; frames <= 4n; frames++) gate.take(4 * MiB, frames, CREDIT);
-    gate.durable(2n);
+    const { gate, acks } = gateThatHolds();
     gate.restart();
     gate.release();
     expect(acks).toEqual([]);

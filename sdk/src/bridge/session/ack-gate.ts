@@ -39,7 +39,7 @@ export class AckGate {
 
   /**
    * @param credit bytes that the client may have unacknowledged
-   * @param send tells the client that its frames below a number are durable
+   * @param send acknowledges the client's frames below a number
    * @param now in ms
    */
   constructor(
@@ -84,7 +84,7 @@ export class AckGate {
     if (last) this.acknowledge(last);
   }
 
-  /** The client begins again after what is durable, which it is told otherwise. */
+  /** The client begins again after what is durable, which `opened` says. */
   restart(): void {
     this.open = [];
     this.held = [];

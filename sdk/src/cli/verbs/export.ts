@@ -88,8 +88,13 @@ async function exportTraces(paths: readonly string[], options: ExportOptions): P
   if (results.some((result) => 'error' in result)) process.exitCode = ExitCode.FAILED;
 }
 
+/** As `describeError`, with the run in front. */
+function describeFailure({ run, error }: RunFailure): string {
+  return `${run}: ${error.code}: ${error.detail}${error.file === undefined ? '' : ` (${error.file})`}`;
+}
+
 function print(result: RunReport | RunFailure): void {
-  if ('error' in result) io.err(`uscope: ${result.run}: ${result.error.code}: ${result.error.detail}`);
+  if ('error' in result) io.err(`uscope: ${describeFailure(result)}`);
   else if (result.result === 'unchanged') io.out(`${result.run}: unchanged\n`);
   else {
     const { run, cores, instructions, gaps } = result;
