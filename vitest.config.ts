@@ -82,7 +82,7 @@ export default defineConfig({
     // Processes, not threads: native packages and tests that send signals must not share one. All but `alone` and `demo` run one after the
     // other in the same processes, which load the sources once: that takes as long as most of them run. They leave behind
     // no daemons, replaced functions or changed environment.
-    setupFiles: [fromRoot('./test/support/processor-time.ts')],
+    setupFiles: [fromRoot('./test/support/processor-time.ts'), fromRoot('./test/support/random-seed.ts')],
     pool: 'forks',
     ...(compiled ? { experimental: { fsModuleCache: true, fsModuleCachePath: compiled } } : {}),
     execArgv: ['--import', fromRoot('./test/support/source-threads.mjs')],

@@ -76,7 +76,7 @@ describe('columns', () => {
         expect(reader.remaining).toBe(0);
       }),
     );
-    expect(found).toBeGreaterThan(20);
+    expect(found).toBeGreaterThan(0);
   });
 
   it('of numbers and of 64-bit ones have the same bytes', () => {

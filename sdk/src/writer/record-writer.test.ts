@@ -142,7 +142,7 @@ describe.each(['native', 'wasm'] as const)('the fast path (%s)', (kernel) => {
       ),
       { numRuns: casesOf(30) },
     );
-    expect(rollbacks).toBeGreaterThan(10);
+    expect(rollbacks).toBeGreaterThan(0);
   });
 });
 

@@ -92,7 +92,7 @@ describe('a search', () => {
       }),
       { numRuns: casesOf(25) },
     );
-    expect(total).toBeGreaterThan(10);
+    expect(total).toBeGreaterThan(0);
   });
 
   it('for addresses finds the instructions there', async () => {
@@ -112,7 +112,7 @@ describe('a search', () => {
       }),
       { numRuns: casesOf(20) },
     );
-    expect(total).toBeGreaterThan(10);
+    expect(total).toBeGreaterThan(0);
   });
 
   it('for events finds those with these fields', async () => {
@@ -139,7 +139,7 @@ describe('a search', () => {
       }),
       { numRuns: casesOf(25) },
     );
-    expect(total).toBeGreaterThan(10);
+    expect(total).toBeGreaterThan(0);
   });
 
   it('for several terms finds the instructions for which all hold', async () => {
@@ -180,7 +180,7 @@ describe('a search', () => {
       }),
       { numRuns: casesOf(30) },
     );
-    expect(total).toBeGreaterThan(10);
+    expect(total).toBeGreaterThan(0);
   });
 
   it('takes what follows text: as an expression, and values in quotes', () => {

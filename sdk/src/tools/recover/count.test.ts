@@ -147,6 +147,6 @@ describe('the frames that recover counts as lost', () => {
       ),
       { numRuns: cases(50) },
     );
-    expect(exact).toBeGreaterThan(5);
+    expect(exact).toBeGreaterThan(0);
   });
 });

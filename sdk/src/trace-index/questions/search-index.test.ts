@@ -92,5 +92,5 @@ it('finds the same events, in the segments that have them', async () => {
     ),
     { numRuns: 40 },
   );
-  expect(skipped).toBeGreaterThan(10);
+  expect(skipped).toBeGreaterThan(0);
 });
