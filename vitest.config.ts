@@ -60,6 +60,12 @@ const LONG = [
   ],
 ];
 
+/**
+ * Where nobody looks on, a test of processes, simulators or browsers that fails runs once more, and the run's last lines name it: a machine that
+ * others use delays any of them. `unit` computes, and never needs it.
+ */
+const retry = process.env.CI ? 1 : 0;
+
 /** Each project compiles its sources; those of one run of `npm test` share what comes out, in a directory that ends with the run. */
 const compiled = process.env.USCOPE_MODULE_CACHE;
 
@@ -97,6 +103,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'alone',
+          retry,
           include: alone,
           exclude: elsewhere,
         },
@@ -114,6 +121,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'builds',
+          retry,
           include: builds,
           exclude: elsewhere,
           isolate: false,
@@ -123,6 +131,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'demo',
+          retry,
           include: demo,
           exclude: elsewhere,
           globalSetup: 'test/support/build-demo.ts',
@@ -134,6 +143,7 @@ export default defineConfig({
           // Several processes each, and moments that are waited for: daemons, simulators, things killed. They wait
           // for events, not for times, so that other files may run beside them.
           name: 'system',
+          retry,
           include: ['test/**/*.test.ts', 'bench/**/*.test.ts'],
           exclude: [...elsewhere, ...builds],
           isolate: false,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureLines } from './failures.mjs';
+import { AGAIN, againLines, failureLines } from './failures.mjs';
 
 describe('what failed is repeated', () => {
   it('of vitest: names, and the first lines of the messages', () => {
@@ -43,5 +43,10 @@ describe('what failed is repeated', () => {
     expect(many).toHaveLength(21);
     expect(many.at(-1)).toBe('… 30 more');
     expect(failureLines(`FAIL ${'x'.repeat(5000)}`)[0]).toHaveLength(201);
+  });
+
+  it('and what passed only when it ran again', () => {
+    const output = `ok one\n\x1b[33m${AGAIN} |demo| a.test.ts > runs: expected 1 to be 2\x1b[39m\nok two\n`;
+    expect(againLines(output)).toEqual(['|demo| a.test.ts > runs: expected 1 to be 2']);
   });
 });

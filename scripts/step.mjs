@@ -6,7 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { noteFailure } from './failures.mjs';
+import { noteAgain, noteFailure } from './failures.mjs';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -95,6 +95,7 @@ export async function runStep(step) {
  * @param {{ok: boolean, seconds: number, output?: string, why?: string}} outcome
  */
 export function printResult(title, { ok, seconds, output = '', why = '' }) {
+  noteAgain(output);
   if (!ok) noteFailure(why ? `${title} (${why})` : title, output);
   if (!ok && output) process.stderr.write(`${output.trimEnd()}\n`);
   const time = `${seconds.toFixed(1)} s`.padStart(8);

@@ -197,7 +197,9 @@ const PARTS = {
  */
 function vitest(projects, files) {
   const only = projects.flatMap((project) => ['--project', project]);
-  return { ...nodeTool('', 'vitest/vitest.mjs', ['run', ...only, ...files]), env: { NO_COLOR: '1' } };
+  const reporters = ['--reporter=default', '--reporter=./scripts/again-reporter.mjs'];
+  const args = ['run', ...reporters, ...only, ...files];
+  return { ...nodeTool('', 'vitest/vitest.mjs', args), env: { NO_COLOR: '1' } };
 }
 
 /** @param {string} folder @param {string} text that the tests contain */

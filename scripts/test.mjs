@@ -183,6 +183,7 @@ async function vitest(args, directory) {
     '--reporter=json',
     `--outputFile.json=${report}`,
     '--reporter=./scripts/times-reporter.mjs',
+    '--reporter=./scripts/again-reporter.mjs',
   ];
   const step = nodeTool('unit, system and end-to-end tests (vitest)', 'vitest/vitest.mjs', [
     'run',
