@@ -3,9 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { limitOfFile, PROCESSES_MS } from '../test/support/limits.js';
 import { checkClients, checkImports } from './check-imports.mjs';
 import { checkIncludes, checkPythonCycles } from './client-imports.mjs';
 import { ROOT } from './step.mjs';
+
+// The check is started as a process.
+limitOfFile(PROCESSES_MS);
 
 function check(files: Record<string, string>) {
   return checkImports(new Map(Object.entries(files))).map(({ file, rule }) => `${file}: ${rule}`);

@@ -3,7 +3,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limitOfFile, PROCESSES_MS } from '../test/support/limits.js';
 import { ROOT } from './step.mjs';
+
+// The command of continuous integration is started.
+limitOfFile(PROCESSES_MS);
 
 describe('.ci/run', () => {
   let directory: string;

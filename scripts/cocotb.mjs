@@ -13,8 +13,9 @@ export const PYTHON = join(FOLDER, '.venv', 'bin', 'python');
 const PACKAGES = ['pyzmq', 'msgpack', 'cocotb', 'pytest', 'mypy'];
 /** For tests that do without where there is none: a second SystemVerilog front end for generated code, arrays for the adapter's batches. */
 const EXTRA_PACKAGES = ['pyslang', 'numpy', 'build', 'setuptools>=64', 'wheel'];
-const INSTALL_TIMEOUT_MS = 3 * 60_000;
-const TEST_TIMEOUT_MS = 5 * 60_000;
+const INSTALL_TIMEOUT_MS = 10 * 60_000;
+/** They take one on a machine that has nothing else to do. */
+const TEST_TIMEOUT_MS = 15 * 60_000;
 
 /** @typedef {import('./counts.mjs').Counts} Counts */
 

@@ -5,9 +5,13 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import * as bridge from '../sdk/src/bridge/wire/constants.js';
 import * as format from '../sdk/src/format/constants.js';
+import { limitOfFile, PROCESSES_MS } from '../test/support/limits.js';
 import { constantFiles, staleFiles } from './constants.mjs';
 import { ROOMS } from './constants-definition.mjs';
 import { ROOT } from './step.mjs';
+
+// Generators and compilers are started.
+limitOfFile(PROCESSES_MS);
 
 const files = constantFiles();
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');

@@ -3,7 +3,11 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limitOfFile, PROCESSES_MS } from '../test/support/limits.js';
 import { ROOT } from './step.mjs';
+
+// Compilers are started.
+limitOfFile(PROCESSES_MS);
 
 const RUNTIME = '/somewhere/include/verilated_dpi.cpp';
 let directory = '';

@@ -1,7 +1,11 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { limitOfFile, PROCESSES_MS } from '../test/support/limits.js';
 import { lacks } from '../test/support/needs.js';
 import { childrenSeconds, secondsOf } from './processor-time.mjs';
+
+// A process computes.
+limitOfFile(PROCESSES_MS);
 
 describe('the processor time of children', () => {
   it('is read after a name that may contain anything', () => {

@@ -63,7 +63,7 @@ class Daemon:
         self.is_untouched = False
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(30)
+            self.process.wait(120)
 
     def dump(self, name: str) -> List[Dict[str, Any]]:
         """Every item of a trace, as `uscope dump --jsonl` prints it."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import signal
+import threading
 from pathlib import Path
 
 import pytest
@@ -104,7 +106,7 @@ def test_a_connection_that_died_in_silence_is_replaced(daemon: Daemon, monkeypat
             network.silence()
     stats = t.close()
     network.close()
-    assert network.accepted == 2
+    assert network.accepted >= 2  # more where a busy machine lets the daemon wait as long
     assert stats is not None and (stats.frames, stats.items, stats.lost) == (6_000, 6_000, 0)
     values = [int(item["value"]) for item in daemon.dump("core0") if item["op"] == "set"]
     assert values == list(range(6_000))
@@ -113,14 +115,29 @@ def test_a_connection_that_died_in_silence_is_replaced(daemon: Daemon, monkeypat
 def test_credit_bounds_what_is_held(daemon: Daemon, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("USCOPE_CREDIT_MIB", "4")
     t, clock = open_trace()
+    stopped = threading.Event()
+
+    def resume() -> None:
+        while t.stream.held_bytes <= 3 << 20 and not stopped.wait(0.005):
+            pass
+        daemon.process.send_signal(signal.SIGCONT)
+
+    # A daemon that takes nothing: what is held grows until it must not grow further.
+    daemon.process.send_signal(signal.SIGSTOP)
+    thread = threading.Thread(target=resume)
+    thread.start()
     highest = 0
-    for cycle in range(1_000):
-        clock.ps = cycle
-        for slot in range(500):
-            t.op(1, t.schema.storages["core0/regs"], slot % 32, t.schema.storages["core0/regs"].fields["value"], slot)
-        highest = max(highest, t.stream.held_bytes)
+    try:
+        for cycle in range(1_000):
+            clock.ps = cycle
+            for slot in range(500):
+                t.op(1, t.schema.storages["core0/regs"], slot % 32, t.schema.storages["core0/regs"].fields["value"], slot)
+            highest = max(highest, t.stream.held_bytes)
+    finally:
+        stopped.set()
+        thread.join()
     t.close()
-    assert 1_000_000 < highest <= 4 * 1024 * 1024
+    assert 3 << 20 < highest <= 4 << 20
 
 
 def test_flush_makes_durable_while_the_trace_goes_on(daemon: Daemon) -> None:

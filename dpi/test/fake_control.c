@@ -351,6 +351,12 @@ void ack_everything(struct fake_daemon *d)
     }
 }
 
+bool is_hello(const void *bytes, size_t size)
+{
+    struct fields f;
+    return read_fields(bytes, size, &f) && strcmp(f.type, "hello") == 0;
+}
+
 void take_control(struct fake_daemon *d, const void *bytes, size_t size)
 {
     struct fields f;

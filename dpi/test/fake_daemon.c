@@ -26,7 +26,7 @@ static void receive(struct fake_daemon *d)
     d->client_size = zmq_msg_size(&id) < sizeof d->client ? zmq_msg_size(&id) : sizeof d->client;
     memcpy(d->client, zmq_msg_data(&id), d->client_size);
     if (atomic_load(&d->switches.silent))
-        ; /* a daemon that hangs does not act either */
+        d->hellos += !two && is_hello(zmq_msg_data(&first), zmq_msg_size(&first)); /* and does nothing */
     else if (!two)
         take_control(d, zmq_msg_data(&first), zmq_msg_size(&first));
     else if (zmq_msg_size(&first) != 48)

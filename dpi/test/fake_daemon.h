@@ -68,6 +68,7 @@ const char *fake_violation(struct fake_daemon *d);
 /** A copy of what is known of a trace; false when there is none. `records` stays valid until fake_free. */
 bool fake_log(struct fake_daemon *d, const char *name, struct fake_log *out);
 uint64_t fake_frames(struct fake_daemon *d, const char *name);
+/** Also those that a silent daemon does not answer. */
 uint64_t fake_hellos(struct fake_daemon *d);
 uint64_t fake_pings(struct fake_daemon *d);
 

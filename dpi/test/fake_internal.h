@@ -74,6 +74,7 @@ struct trace *by_number(struct fake_daemon *d, uint32_t number);
 void take_data(struct fake_daemon *d, const unsigned char *h, const unsigned char *payload, size_t size);
 void sink_data(struct fake_daemon *d, const unsigned char *h, const unsigned char *payload, size_t size);
 void take_control(struct fake_daemon *d, const void *bytes, size_t size);
+bool is_hello(const void *bytes, size_t size);
 void send_command(struct fake_daemon *d);
 void ack_everything(struct fake_daemon *d);
 

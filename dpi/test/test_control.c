@@ -34,7 +34,7 @@ static struct fake_daemon *start_control_daemon(void)
 /* -- a trace as text: one word per record, frames in brackets */
 
 struct listing {
-    char text[8192];
+    char text[1 << 20]; /* a busy machine lets a model run long before a command comes */
     size_t used;
     char strings[64][64];
 };
@@ -328,15 +328,24 @@ static bool controlled_once(void *argument)
     return fake_log(argument, "t", &log) && log.controlled.count > 0;
 }
 
+struct command {
+    struct fake_daemon *d;
+    uscope_writer_t *w;
+    uint64_t number, *time;
+};
+
+/* One more cycle, in which the model may obey. */
+static bool is_done(void *argument)
+{
+    const struct command *command = argument;
+    cycle(command->w, (*command->time)++);
+    struct fake_log log;
+    return fake_log(command->d, "t", &log) && log.controlled.done == command->number;
+}
+
 static bool done_is(struct fake_daemon *d, uscope_writer_t *w, uint64_t number, uint64_t *time)
 {
-    for (int i = 0; i < 5000; i++) {
-        cycle(w, (*time)++);
-        struct fake_log log;
-        if (fake_log(d, "t", &log) && log.controlled.done == number) return true;
-        sleep_ms(1);
-    }
-    return false;
+    return wait_until(is_done, &(struct command){d, w, number, time});
 }
 
 /* On a loaded machine, the model makes frames before the command reaches the client, and checkpoints become

@@ -215,6 +215,19 @@ TEST(a_daemon_lost_for_too_long_ends_the_trace_by_the_handler)
     fake_free(d);
 }
 
+struct simulation {
+    uscope_writer_t *w;
+    uint64_t cycles;
+};
+
+/* One more cycle, of a trace that may have ended meanwhile. */
+static bool simulates_untraced(void *argument)
+{
+    struct simulation *simulation = argument;
+    run_cycles(simulation->w, simulation->cycles++, 1);
+    return strcmp(uscope_last_error_code(), "BRIDGE_LOST") == 0;
+}
+
 static void lose_the_daemon(void)
 {
     setenv("USCOPE_TIMEOUT_MS", "600", 1);
@@ -223,10 +236,8 @@ static void lose_the_daemon(void)
     uscope_writer_t *w = open_trace("core0");
     run_cycles(w, 0, 10);
     fake_kill(d);
-    for (uint64_t i = 10; i < 3000; i++) {
-        run_cycles(w, i, 1);
-        sleep_ms(1);
-    }
+    struct simulation simulation = {w, 10};
+    CHECK(wait_until(simulates_untraced, &simulation));
     uscope_close(w);
     fake_free(d);
 }
@@ -324,6 +335,11 @@ TEST(a_stall_is_reported_once_and_again_when_it_ends)
     finish(d, 2);
 }
 
+static bool has_six_pings(void *d)
+{
+    return fake_pings(d) >= 6;
+}
+
 TEST(while_it_waits_the_client_pings)
 {
     setenv("USCOPE_TIMEOUT_MS", "4000", 1);
@@ -331,9 +347,9 @@ TEST(while_it_waits_the_client_pings)
     atomic_store(&fake_switches(d)->withhold_acks, true);
     uscope_writer_t *w = open_trace("core0");
     run_cycles(w, 0, 10);
-    /* nothing is acknowledged for longer than the timeout, but the daemon answers: no reason to give up */
-    sleep_ms(6000);
-    CHECK(fake_pings(d) >= 2);
+    /* nothing is acknowledged for longer than the timeout, but the daemon answers: no reason to give up.
+       There is a second between two pings. */
+    CHECK(wait_until(has_six_pings, d));
     CHECK_NUMBER(log_of(d, "core0").opens, 1);
     CHECK_NUMBER(num_messages(), 0);
     atomic_store(&fake_switches(d)->withhold_acks, false);

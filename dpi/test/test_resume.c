@@ -36,12 +36,6 @@ static void start_producing(struct producer *p, const char *name, uint64_t cycle
     pthread_create(&p->thread, NULL, produce, p);
 }
 
-static bool a_tenth_is_done(void *argument)
-{
-    struct producer *p = argument;
-    return atomic_load(&p->at) * 10 >= p->cycles;
-}
-
 struct opens {
     struct fake_daemon *d;
     uint64_t wanted;
@@ -163,12 +157,12 @@ TEST(a_lost_message_is_noticed_and_everything_after_it_sent_again)
 TEST(an_error_with_retry_makes_the_trace_resume)
 {
     struct fake_daemon *d = start_daemon();
-    struct producer p;
-    start_producing(&p, "core0", 50000, 1);
-    CHECK(wait_until(a_tenth_is_done, &p));
+    uscope_writer_t *w = open_trace("core0");
+    run_cycles(w, 0, 5000);
+    /* what follows comes in data messages, of which the next one is answered so */
     atomic_store(&fake_switches(d)->retry_error, true);
-    pthread_join(p.thread, NULL);
-    uscope_close(p.w);
+    run_cycles(w, 5000, 45000);
+    uscope_close(w);
     struct fake_log log = log_of(d, "core0");
     check_cycles(&log, 50000);
     CHECK_NUMBER(log.opens, 2);
@@ -197,6 +191,17 @@ TEST(a_resume_in_the_middle_of_a_giant_cycle_loses_nothing)
     finish(d, 0);
 }
 
+struct named {
+    struct fake_daemon *d;
+    const char *name;
+};
+
+static bool some_is_there(void *argument)
+{
+    const struct named *trace = argument;
+    return fake_frames(trace->d, trace->name) > 0;
+}
+
 TEST(several_traces_resume_on_one_new_connection)
 {
     struct fake_daemon *d = start_daemon();
@@ -204,7 +209,8 @@ TEST(several_traces_resume_on_one_new_connection)
     const char *names[3] = {"a", "b", "c"};
     for (int i = 0; i < 3; i++)
         start_producing(&p[i], names[i], 60000, 1);
-    sleep_ms(30);
+    for (int i = 0; i < 3; i++)
+        CHECK(wait_until(some_is_there, &(struct named){d, names[i]}));
     fake_kill(d);
     fake_start(d);
     for (int i = 0; i < 3; i++) {
@@ -212,21 +218,34 @@ TEST(several_traces_resume_on_one_new_connection)
         uscope_close(p[i].w);
         struct fake_log log = log_of(d, names[i]);
         check_cycles(&log, 60000);
+        CHECK_NUMBER(log.opens, 2);
     }
     finish(d, 0);
 }
 
+struct hellos {
+    struct fake_daemon *d;
+    uint64_t before;
+};
+
+static bool has_said_hello_again(void *argument)
+{
+    const struct hellos *hellos = argument;
+    return fake_hellos(hellos->d) > hellos->before;
+}
+
 TEST(a_daemon_that_hangs_is_replaced_without_loss)
 {
-    /* another connection after 4 s, and the end after 8: a busy machine has 3 s of them */
+    /* another connection after 4 s, and the end after 8: a busy machine has the time between */
     setenv("USCOPE_TIMEOUT_MS", "8000", 1);
     struct fake_daemon *d = start_daemon();
     uscope_writer_t *w = open_trace("core0");
     run_cycles(w, 0, 1000);
     CHECK_NUMBER(uscope_flush(w), 0);
+    struct hellos hellos = {d, fake_hellos(d)};
     atomic_store(&fake_switches(d)->silent, true);
     run_cycles(w, 1000, 1000);
-    sleep_ms(5000);
+    CHECK(wait_until(has_said_hello_again, &hellos));
     atomic_store(&fake_switches(d)->silent, false);
     uscope_close(w);
     struct fake_log log = log_of(d, "core0");
@@ -262,7 +281,8 @@ TEST(an_idle_trace_survives_a_restart)
     fake_kill(d);
     sleep_ms(50);
     fake_start(d);
-    sleep_ms(400);
+    struct opens opens = {d, 2};
+    CHECK(wait_until(is_opened_so_often, &opens));
     run_cycles(w, 100, 100);
     uscope_close(w);
     struct fake_log log = log_of(d, "core0");

@@ -1,7 +1,6 @@
 /** A flight recorder as `uscope run` starts it: its daemon killed, its simulator killed, several traces at once. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { SessionStatus } from '../../sdk/src/format/index.js';
@@ -87,8 +86,8 @@ describe('uscope run --last', () => {
     for (const withDaemon of [false, true]) {
       const { running, cwd } = run(['hangs', '3000'], ['--last', '1us']);
       const spool = join(cwd, 'out', 'core0.ring');
-      await until('segments', () => segmentsIn(spool) > 8);
-      await delay(300);
+      await running.printed('durable');
+      expect(segmentsIn(spool)).toBeGreaterThan(8);
       const [simulator] = childrenOf(running.pid, 'simulator.mjs');
       const [daemon] = childrenOf(running.pid, 'serve');
       process.kill(simulator, 'SIGKILL');

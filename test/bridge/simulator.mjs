@@ -14,7 +14,7 @@
  *   killed    is killed by its own SIGTERM
  *   patient   frames until SIGINT or SIGTERM, then close and status 5
  *   stubborn  frames whatever signal comes
- *   hangs     100 durable frames, then nothing, whatever signal comes
+ *   hangs     FRAMES frames, says when they are durable, then nothing, whatever signal comes
  *   refused   opens a trace without a schema and ends well all the same
  */
 import { existsSync } from 'node:fs';
@@ -114,6 +114,7 @@ for (let first = 0; (endless || first < frames) && !stop; first += BATCH) {
 }
 if (mode === 'unclosed' || mode === 'hangs') {
   await trace.flushed();
+  console.log('durable');
   if (mode === 'hangs') await delay(1_000_000);
   process.exit(0);
 }

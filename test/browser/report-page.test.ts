@@ -65,7 +65,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the report as a page', () => {
     await plot('ipc', 0).locator('canvas').waitFor();
     await opened.locator('[data-plot=cores] canvas').waitFor();
     const last = plot('counters', 1);
-    expect(await last.locator('canvas').count()).toBe(0);
+    await expect.poll(() => last.locator('canvas').count()).toBe(0);
     await last.scrollIntoViewIfNeeded();
     await last.locator('canvas').waitFor();
   });
@@ -74,9 +74,9 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the report as a page', () => {
     const stalls = plot('stalls', 1);
     await stalls.scrollIntoViewIfNeeded();
     await stalls.locator('.u-over').hover({ position: { x: 100, y: 20 } });
-    expect(await stalls.locator('.u-legend').textContent()).toMatch(
-      /cycles\s*[\d,]+ – [\d,]+\s*rob_full\s*\d/,
-    );
+    await expect
+      .poll(() => stalls.locator('.u-legend').textContent())
+      .toMatch(/cycles\s*[\d,]+ – [\d,]+\s*rob_full\s*\d/);
   });
 
   it('shows another distribution when it is chosen', async () => {
@@ -85,7 +85,9 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the report as a page', () => {
     await latency.locator('select').selectOption({ label: 'execute' });
     await latency.locator('input').uncheck();
     await latency.locator('.u-over').hover({ position: { x: 20, y: 20 } });
-    expect(await latency.locator('.u-legend').textContent()).toMatch(/cycles\s*\d+\s*count\s*[\d,]+ \(/);
+    await expect
+      .poll(() => latency.locator('.u-legend').textContent())
+      .toMatch(/cycles\s*\d+\s*count\s*[\d,]+ \(/);
   });
 
   it('becomes dark, plots too', async () => {

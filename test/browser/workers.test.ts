@@ -6,8 +6,12 @@ import { stateColumns } from '../../sdk/src/reader/state-columns.js';
 import { analyzePerformance } from '../../sdk/src/semantics/cpu/index.js';
 import { find } from '../../sdk/src/semantics/search/index.js';
 import { type Browser, chromiumPath, startChromium } from '../support/chromium.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { type PageServer, startPageServer } from '../support/page-server.js';
 import { build, generator, record } from '../support/recorded-run.js';
+
+// A browser is started.
+limitOfFile(PROCESSES_MS);
 
 const bytes = build(record(generator(7), 400).frames, 20);
 const json = (value: unknown): string =>

@@ -15,10 +15,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TraceBuilder } from '../support/build-trace.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { modelSchema, runModel } from '../support/pipeline-model.js';
 import { BIN, buildSdk, Running } from '../support/processes.js';
 import { startRangeServer } from '../support/range-server.js';
 import { runUscope } from '../support/run-cli.js';
+
+// Commands are started, which serve pages.
+limitOfFile(PROCESSES_MS);
 
 let directory: string;
 let file: string;

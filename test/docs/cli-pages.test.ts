@@ -5,7 +5,11 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { bashCompletion } from '../../sdk/src/cli/completion/bash.js';
 import { describeCommand } from '../../sdk/src/cli/completion/model.js';
 import { loadAllVerbs } from '../../sdk/src/cli/main.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
+
+// Commands are started.
+limitOfFile(PROCESSES_MS);
 
 const pages = new URL('../../docs/cli/', import.meta.url);
 const overview = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');

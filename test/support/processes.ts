@@ -21,6 +21,7 @@ export class Running {
   stderr = '';
   readonly ended: Promise<Ended>;
   private readonly child: ChildProcess;
+  private hasEnded = false;
 
   constructor(
     program: string,
@@ -40,9 +41,11 @@ export class Running {
     });
     this.ended = new Promise((resolve, reject) => {
       this.child.once('error', reject);
-      this.child.once('close', (status, signal) =>
-        resolve({ status, signal, stdout: this.stdout, stderr: this.stderr }),
-      );
+      // Not `exit`: what was printed last may not have been read then.
+      this.child.once('close', (status, signal) => {
+        this.hasEnded = true;
+        resolve({ status, signal, stdout: this.stdout, stderr: this.stderr });
+      });
     });
   }
 
@@ -57,7 +60,7 @@ export class Running {
   /** Until the process has printed `text`; fails when it ends before, or after a minute. */
   async printed(text: string): Promise<void> {
     await until(`"${text}" from a process that printed\n${this.stdout}\n${this.stderr}`, () => {
-      if (this.child.exitCode !== null && !this.shows(text)) {
+      if (this.hasEnded && !this.shows(text)) {
         throw new Error(`it ended without "${text}":\n${this.stdout}\n${this.stderr}`);
       }
       return this.shows(text);

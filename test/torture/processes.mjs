@@ -8,6 +8,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 export const State = /** @type {const} */ ({ OPENING: 0, TRACING: 1, CLOSING: 2, CLOSED: 3, REFUSED: 4 });
 
 const PATIENCE_MS = 60_000;
+/** For the output of a program that has ended: a child of it may have the other end for longer. */
+const LAST_WORDS_MS = 5000;
 
 /** A running program and what it has printed. */
 export class Program {
@@ -15,6 +17,8 @@ export class Program {
   /** @type {number | null} */
   status = null;
   isOver = false;
+  /** All that it has printed is in `output`. */
+  #isRead = false;
 
   /**
    * @param {string} command
@@ -33,13 +37,18 @@ export class Program {
     this.child.stdout.on('data', take);
     this.child.stderr.on('data', take);
     /** @type {Promise<void>} */
-    this.ended = new Promise((resolve) => {
+    const read = new Promise((resolve) => {
       this.child.once('exit', (code, signal) => {
         this.status = code;
         this.signal = signal;
         this.isOver = true;
-        resolve();
+        setTimeout(resolve, LAST_WORDS_MS).unref();
       });
+      this.child.once('close', () => resolve());
+    });
+    /** Its end, with all that it has printed. */
+    this.ended = read.then(() => {
+      this.#isRead = true;
     });
   }
 
@@ -63,7 +72,7 @@ export class Program {
 
   /** @param {string} text */
   async printed(text) {
-    await until(() => this.output.includes(text) || this.isOver);
+    await until(() => this.output.includes(text) || this.#isRead);
     if (!this.output.includes(text)) throw new Error(`ended without "${text}":\n${this.output}`);
   }
 }

@@ -11,7 +11,11 @@ limitOfFile(3 * PROCESSES_MS);
 const kinds = Object.keys(SCENARIOS);
 const RUNS = kinds.length;
 const AT_A_TIME = 4;
-const seed = Number(process.env.TORTURE_SEED ?? Date.now() % 1_000_000);
+/**
+ * `npm run torture` and its parts of `npm run test:long` choose others by the clock. With this one the simulator that ends by itself does so
+ * 136 cycles after its last flush: more cycles are complete than are known to be durable, however the machine divides its time.
+ */
+const seed = Number(process.env.TORTURE_SEED ?? 2);
 
 describe('when something is killed at a random moment', () => {
   let simulator = '';

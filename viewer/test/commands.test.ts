@@ -93,7 +93,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     );
     await done('enable');
     await page.keyboard.press('Escape');
-    expect(await page.locator('.chooser').count()).toBe(0);
+    await expect.poll(() => page.locator('.chooser').count()).toBe(0);
     run.stopModel();
     await page.waitForFunction(() => window.__uscope?.info()?.isComplete);
     expect(await page.evaluate(() => window.__uscope.problems())).toEqual([]);
@@ -119,7 +119,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     );
     const segments = await page.locator('.ring path').count();
     expect(segments).toBeGreaterThan(1);
-    expect(await page.textContent('#runs')).not.toContain('header');
+    await expect.poll(() => page.textContent('#runs')).not.toContain('header');
     page.once('dialog', (dialog) => void dialog.accept('keep this'));
     await page.click('#trigger-core0');
     await page.waitForFunction(() => document.getElementById('state')?.textContent === 'trigger core0: done');
@@ -155,8 +155,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     await other.goto(new URL('/traces/core0/', url).href);
     await statusOf(other, 'recording, ');
     await other.click('#recording');
-    expect(await other.textContent('.chooser')).toContain('may only look');
-    expect(await other.locator('[id^=do-]').count()).toBe(0);
+    await expect.poll(() => other.textContent('.chooser')).toContain('may only look');
+    await expect.poll(() => other.locator('[id^=do-]').count()).toBe(0);
     await other.close();
     const token = /token=(\S+)/.exec(url)![1]!;
     const foreign = createServer((_, response) => response.end('<html><body></body></html>'));

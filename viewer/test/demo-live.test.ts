@@ -1,5 +1,5 @@
 /** The demo, traced while the page shows it: at its end, or when it is killed, the page shows what a page of the final file shows. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -81,13 +81,16 @@ describe.skipIf(isMissing)('the demo while a page shows it', () => {
     return page;
   }
 
-  /** The simulator goes on for a moment only: its whole run may take less time than the page's start. */
+  /**
+   * Lets the simulator continue until the page shows something of its trace. Its whole run may take less time than the page's start. The file
+   * grows before it has a segment, which is the first that a page can show.
+   */
   async function untilFollowed(page: Page, path: string, simulator: number): Promise<void> {
-    const before = statSync(path).size;
     process.kill(simulator, 'SIGCONT');
-    await until('more of the trace', () => statSync(path).size > before);
+    await until('a segment', () => readFileSync(path).includes('uSEG'));
     process.kill(simulator, 'SIGSTOP');
     await page.waitForFunction(() => window.__uscope.state()?.isFollowing);
+    await page.waitForFunction(() => (window.__uscope.info()?.segmentCycles.at(-1) ?? 0) > 0);
   }
 
   const problems = (page: Page): Promise<string[]> =>
@@ -146,12 +149,7 @@ describe.skipIf(isMissing)('the demo while a page shows it', () => {
 
   it('that is killed is said to have crashed, and all that it had sent is shown', async () => {
     const { running, path, page, simulator } = await start('killed');
-    // It goes on for a moment only: on a busy machine it could end before the page has shown anything.
-    const before = statSync(path).size;
-    process.kill(simulator, 'SIGCONT');
-    await until('more of the trace', () => statSync(path).size > before);
-    process.kill(simulator, 'SIGSTOP');
-    await page.waitForFunction(() => (window.__uscope.info()?.segmentCycles.at(-1) ?? 0) > 0);
+    await untilFollowed(page, path, simulator);
     process.kill(simulator, 'SIGKILL');
     await running.printed('the run has ended;');
     await page.waitForFunction(

@@ -10,7 +10,7 @@ import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { runModel } from '../../test/support/pipeline-model.js';
 import { type LiveRun, startLiveRun } from './support/live-run.js';
-import { press, run, settled, stateOf } from './support/page-hook.js';
+import { noticed, press, run, settled, stateOf } from './support/page-hook.js';
 import { chooser, served, traceOf } from './support/served.js';
 import { chromiumPath, startViewer, type Viewer } from './support/viewer.js';
 
@@ -73,8 +73,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace that is being written'
   it('is not followed any more once the picture is dragged, which the page says, and one key follows again', async () => {
     await page.mouse.move(800, 300);
     await page.mouse.down();
-    await page.mouse.move(860, 340, { steps: 2 });
-    await page.waitForFunction(() => document.querySelector('.notice')?.textContent?.includes('l follows'));
+    await noticed(page, /l follows/, () => page.mouse.move(860, 340, { steps: 2 }));
     await page.mouse.up();
     // polled here, so that a failure says what the page says instead
     await expect
@@ -103,11 +102,12 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace that is being written'
 
   it('ends: the page says so, and shows what a page that opens the final file shows', async () => {
     await press(page, 'l');
-    await live.runTo(CYCLES);
-    await live.close();
-    await page.waitForFunction(() => window.__uscope?.info()?.isComplete);
-    await page.waitForFunction(() => document.querySelector('.notice')?.textContent === 'the run has ended');
-    expect(await page.locator('.live').count()).toBe(0);
+    await noticed(page, /^the run has ended$/, async () => {
+      await live.runTo(CYCLES);
+      await live.close();
+      await page.waitForFunction(() => window.__uscope?.info()?.isComplete);
+    });
+    await expect.poll(() => page.locator('.live').count()).toBe(0);
     const other = await viewer.open();
     await settled(other);
     const rowsFrom = (x: number) => ({ x, y: rowOf(x + 5), scale: 24, aspect: 20 / 24 });
@@ -170,11 +170,11 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace whose writer was kille
       await page.waitForFunction(() =>
         window.__uscope.problems().some(({ code }) => code === 'VIEW_ABANDONED'),
       );
-      expect(await page.textContent('.live')).toBe('not written any more');
+      await expect.poll(() => page.textContent('.live')).toBe('not written any more');
       isAbandoned = false;
       await live.runTo(1500);
       await untilCycle(page, 1400);
-      expect(await page.textContent('.live')).toBe('live, following');
+      await expect.poll(() => page.textContent('.live')).toBe('live, following');
     } finally {
       await viewer.close();
       await trace.close();
@@ -192,7 +192,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a finished trace', () => {
     await settled(page);
     await press(page, 'l');
     expect((await stateOf(page)).isFollowing).toBe(false);
-    expect(await page.locator('.live').count()).toBe(0);
+    await expect.poll(() => page.locator('.live').count()).toBe(0);
     await viewer.close();
   });
 });

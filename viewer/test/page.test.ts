@@ -13,7 +13,7 @@ import { AXIS_HEIGHT, DEFAULT_SETTINGS } from '../src/drawing/settings.js';
 import { ACTIONS } from '../src/input/actions.js';
 import { mix, rgbOf, THEMES } from '../src/model/palette.js';
 import { rowHeight, type View } from '../src/model/view.js';
-import { coloursAt, press, run, settled, stateOf, wheel } from './support/page-hook.js';
+import { coloursAt, press, run, settled, stateOf, type, wheel } from './support/page-hook.js';
 import { chooser, served, traceOf } from './support/served.js';
 import { chromiumPath, SIZE, startViewer, type Viewer } from './support/viewer.js';
 
@@ -241,7 +241,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
         ['j 777', (state: SceneState) => expect(state.selectedRow).toBe(777)],
       ] as const) {
         await page.keyboard.press('F1');
-        await page.keyboard.type(text);
+        await type(page, text);
         check(await press(page, 'Enter'));
       }
     });
@@ -249,7 +249,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
     it('do nothing to the picture while one types', async () => {
       const before = await settled(page);
       await page.keyboard.press('F1');
-      await page.keyboard.type('fit zoom jkwasd');
+      await type(page, 'fit zoom jkwasd');
       await page.keyboard.press('Escape');
       expect((await settled(page)).view).toEqual(before.view);
     });
@@ -333,7 +333,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
     await run(page, { do: 'goRow', row: malicious.seq });
     await page.keyboard.press('i');
     await page.waitForSelector('.dock-panel .card');
-    expect(await page.textContent('.dock-panel .card')).toContain(MALICE);
+    await expect.poll(() => page.textContent('.dock-panel .card')).toContain(MALICE);
     expect(await page.evaluate(() => 'hacked' in window)).toBe(false);
     await page.keyboard.press('i');
     await page.waitForSelector('.dock', { state: 'detached' });

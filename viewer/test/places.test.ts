@@ -17,7 +17,7 @@ import { ACTIONS } from '../src/input/actions.js';
 import { rgbOf, THEMES } from '../src/model/palette.js';
 import type { Places } from '../src/model/places.js';
 import type { View } from '../src/model/view.js';
-import { coloursAt, press, run, settled, stateOf } from './support/page-hook.js';
+import { coloursAt, noticed, press, run, settled, stateOf, type } from './support/page-hook.js';
 import { chooser, served, traceOf } from './support/served.js';
 import { chromiumPath, SIZE, startViewer, type Viewer } from './support/viewer.js';
 
@@ -180,7 +180,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
       const box = (await page.locator('.overview .mark-cursor').first().boundingBox())!;
       const overview = (await page.locator('.overview').boundingBox())!;
       expect(Math.abs(box.x - overview.x - (1004 / CYCLES) * overview.width)).toBeLessThan(1.5);
-      expect(await page.locator('.overview .mark-range').count()).toBe(1);
+      await expect.poll(() => page.locator('.overview .mark-range').count()).toBe(1);
     });
   });
 
@@ -213,8 +213,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
       await press(page, 'Home');
       await page.keyboard.press('b');
       await page.keyboard.press('b');
-      // Its name has the focus.
-      await page.keyboard.type('the beginning');
+      // Its name gets the focus.
+      await type(page, 'the beginning');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Tab');
       await page.keyboard.type('two\nlines; and \\ "quotes" <b>');
@@ -225,7 +225,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
       ]);
       await page.locator('canvas.rows').click({ position: { x: 700, y: 300 } });
       expect((await press(page, '4')).view).toEqual(view);
-      expect(await page.locator('.overview .mark-bookmark').count()).toBe(2);
+      await expect.poll(() => page.locator('.overview .mark-bookmark').count()).toBe(2);
       await page.locator('button[aria-label="go to the beginning"]').click();
       expect((await settled(page)).view.y).toBe(0);
       await page.locator('button[aria-label="remove the beginning"]').click();
@@ -306,13 +306,14 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
   describe('without a mouse', () => {
     it('every action is in the palette with its key', async () => {
       await page.keyboard.press('F1');
+      await page.locator('#palette-list [role="option"]').first().waitFor();
       const titles = await page.locator('#palette-list [role="option"] span:first-child').allTextContents();
       const wanted = ACTIONS.filter((action) => action.page !== 'palette').map(({ title }) => title);
       expect([...titles].sort()).toEqual([...wanted].sort());
-      await page.keyboard.type('whole run');
-      expect(await page.locator('#palette-list .chosen kbd').textContent()).toBe('f');
+      await type(page, 'whole run');
+      await expect.poll(() => page.locator('#palette-list .chosen kbd').textContent()).toBe('f');
       const input = page.locator('.palette-input');
-      expect(await input.getAttribute('aria-activedescendant')).toBe('palette-fit');
+      await expect.poll(() => input.getAttribute('aria-activedescendant')).toBe('palette-fit');
       await page.keyboard.press('Enter');
       expect((await settled(page)).form).toBe('strip');
     });
@@ -323,14 +324,13 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
         .sort((a, b) => a.end! - b.end! || a.seq - b.seq);
       for (const number of [0, 300, retired.length - 1]) {
         await page.keyboard.press('F1');
-        await page.keyboard.type(`jr ${number}`);
+        await type(page, `jr ${number}`);
         await page.keyboard.press('Enter');
         await expect.poll(async () => (await stateOf(page)).selectedRow).toBe(retired[number]!.seq);
       }
       await page.keyboard.press('F1');
-      await page.keyboard.type(`jr ${retired.length}`);
-      await page.keyboard.press('Enter');
-      await expect.poll(() => page.locator('.notice').textContent()).toContain('no retired instruction');
+      await type(page, `jr ${retired.length}`);
+      await noticed(page, /no retired instruction/, () => page.keyboard.press('Enter'));
     });
 
     it('Tab reaches every control, its focus is seen, and it has a name', async () => {
@@ -370,9 +370,11 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
       const add = page.locator('button[aria-label="add a key to: the whole run"]');
       await add.focus();
       await page.keyboard.press('Enter');
-      expect(await add.textContent()).toContain('press a key');
+      await expect.poll(() => add.textContent()).toContain('press a key');
       await page.keyboard.press('j');
-      expect(await page.locator('.conflicts').textContent()).toContain('select the next instruction');
+      await expect
+        .poll(() => page.locator('.conflicts').textContent())
+        .toContain('select the next instruction');
       await page
         .locator(
           'button[aria-label="remove J from: select the next instruction"], button[aria-label="remove j from: select the next instruction"]',
@@ -399,8 +401,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
         location.hash = `#v=1&view=1000,${row},24,0.8&range=1003-1070`;
       }, TOP_ROW);
       await expect.poll(async () => (await placesOf(page)).range).toEqual({ from: 1003, to: 1071 });
-      await page.keyboard.press('Control+c');
-      await expect.poll(() => page.locator('.notice').textContent()).toContain('copied');
+      await noticed(page, /copied/, () => page.keyboard.press('Control+c'));
       const copied = await page.evaluate(() => navigator.clipboard.readText());
       const args = ['timeline', file, '--cycles', '1003:1071', '--width', '120'];
       expect(copied).toBe(execFileSync(process.execPath, [COMMAND, ...args], { encoding: 'utf8' }));
@@ -449,7 +450,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
 
     const savePicture = async (title: string): Promise<void> => {
       await page.keyboard.press('F1');
-      await page.keyboard.type(title);
+      await type(page, title);
       await page.keyboard.press('Enter');
     };
   });

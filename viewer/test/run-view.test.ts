@@ -66,7 +66,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
     const page = await openTrace(url);
     // All that is sent before the gate.
     await page.waitForFunction(() => (window.__uscope?.info()?.segmentCycles.at(-1) ?? 0) >= 2800);
-    expect(await page.textContent('.live')).toContain('live');
+    await expect.poll(() => page.textContent('.live')).toContain('live');
     list.once('dialog', (dialog) => void dialog.accept('here'));
     await list.click('#trigger-core0');
     // This simulator waits for the gate: it begins no cycle in which it could act, which is said.
@@ -76,7 +76,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
     const other = await browser.newPage();
     await other.goto(new URL('/', url).href);
     await other.waitForSelector('#link-core0');
-    expect(await other.locator('button').count()).toBe(0);
+    await expect.poll(() => other.locator('button').count()).toBe(0);
     writeFileSync(join(cwd, gate), '');
     await page.waitForFunction(() => window.__uscope?.info()?.isComplete);
     expect(await page.evaluate(() => window.__uscope.problems())).toEqual([]);

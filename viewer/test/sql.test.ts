@@ -129,13 +129,13 @@ describe.skipIf(lacks('Chromium', chromiumPath))('SQL in the page', () => {
     await page.fill('#sql-question', '');
     await page.type('#sql-question', 'from hot_p');
     await page.keyboard.press('Tab');
-    expect(await page.inputValue('#sql-question')).toBe('from hot_pcs(');
+    await expect.poll(() => page.inputValue('#sql-question')).toBe('from hot_pcs(');
     await page.type('#sql-question', '3)');
     // A letter that is typed is no command of the picture.
     expect(await page.evaluate(() => window.__uscope.problems())).toEqual([]);
     expect((await ask(page, await page.inputValue('#sql-question'))).rows).toHaveLength(3);
     await page.selectOption('.sql-ready', 'from ipc()');
-    expect(await page.inputValue('#sql-question')).toBe('from ipc()');
+    await expect.poll(() => page.inputValue('#sql-question')).toBe('from ipc()');
     const isRefused = async (question: string, wanted: string): Promise<void> => {
       await page.fill('#sql-question', question);
       await page.click('#sql-ask');
@@ -185,7 +185,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('SQL in the page', () => {
       // A link that somebody copied has no token: its page may only look.
       await settled(page);
       await page.click('#tab-sql');
-      expect(await page.textContent('#sql-obstacle')).toContain('may only look');
+      await expect.poll(() => page.textContent('#sql-obstacle')).toContain('may only look');
       await page.close();
     } finally {
       foreign.close();
@@ -197,9 +197,9 @@ describe.skipIf(lacks('Chromium', chromiumPath))('SQL in the page', () => {
     const without = view(join(directory, 'core0.uscope'), '--import', hook);
     const page = await openPanel(await addressOf(without));
     await page.waitForSelector('#sql-problem');
-    expect(await page.textContent('#sql-problem')).toMatch(
-      /^DATASET_ENGINE: .*npm install @duckdb\/node-api@/,
-    );
+    await expect
+      .poll(() => page.textContent('#sql-problem'))
+      .toMatch(/^DATASET_ENGINE: .*npm install @duckdb\/node-api@/);
     await page.close();
     without.kill('SIGTERM');
     await without.ended;
@@ -219,7 +219,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('SQL in the page', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const page = await openPanel(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
-    expect(await page.textContent('#sql-obstacle')).toContain('uscope sql FILE');
+    await expect.poll(() => page.textContent('#sql-obstacle')).toContain('uscope sql FILE');
     await page.close();
     server.close();
   });

@@ -214,10 +214,9 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
 
     it('is shown to be asked: something is on the page meanwhile', async () => {
       await withPage(at('slow.uscope'), async (page) => {
-        await page.locator('.loading').waitFor();
-        expect(await page.textContent('.loading')).toContain('slow.uscope');
+        await page.locator('.loading', { hasText: 'slow.uscope' }).waitFor();
         await drawn(page);
-        expect(await page.locator('.loading').count()).toBe(0);
+        await expect.poll(() => page.locator('.loading').count()).toBe(0);
       });
     });
 
@@ -243,7 +242,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
     it('allows no scripts: the text of the page says so', async () => {
       site.policy = "script-src 'none'";
       await withPage(at('trace.uscope'), async (page) => {
-        expect(await page.textContent('.static')).toContain('VIEW_BROWSER');
+        await expect.poll(() => page.textContent('.static')).toContain('VIEW_BROWSER');
       });
     });
 
@@ -280,7 +279,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
     it('under way: how far it is; then the trace', async () => {
       await withOpening(async (page, now) => {
         await page.locator('progress.long').waitFor();
-        expect(await page.textContent('main.welcome')).toMatch(/log\.kanata.*Kanata 0004.*25 %/);
+        await expect.poll(() => page.textContent('main.welcome')).toMatch(/log\.kanata.*Kanata 0004.*25 %/);
         now.made = served(bytes, 'log.kanata');
         now.status = { state: 'ready', isCut: true };
         await drawn(page);

@@ -261,7 +261,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of several traces', (
     await followed(2);
     await page.keyboard.press('Shift+F8');
     await followed(1);
-    expect(await page.getByRole('status').textContent()).toContain('2 of 5: noc port 1');
+    await expect.poll(() => page.getByRole('status').textContent()).toContain('2 of 5: noc port 1');
     await page.locator('.band div').waitFor();
   });
 

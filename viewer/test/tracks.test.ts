@@ -14,7 +14,7 @@ import {
   type WindowAnswer,
   type WindowArgs,
 } from '../src/model/window.js';
-import { settled } from './support/page-hook.js';
+import { settled, type } from './support/page-hook.js';
 import { chooser, served } from './support/served.js';
 import { FAST_PS, Id, SLOW_PS, type TwoClocks, twoClocks } from './support/two-clocks.js';
 import { chromiumPath, startViewer, type Viewer } from './support/viewer.js';
@@ -164,9 +164,9 @@ describe.skipIf(lacks('chromium', chromiumPath !== null))('tracks', () => {
 
   it('of a trace without cores are shown at once, without a pipeline', async () => {
     for (const name of ['Counters', 'Occupancy', 'Transactions', 'Events', 'Values'])
-      expect(await page.locator(`section.track[aria-label="${name}"]`).isVisible()).toBe(true);
+      await expect.poll(() => page.locator(`section.track[aria-label="${name}"]`).isVisible()).toBe(true);
     expect((await page.locator('main.picture').boundingBox())!.height).toBeLessThan(48);
-    expect(await page.locator('.message').count()).toBe(0);
+    await expect.poll(() => page.locator('.message').count()).toBe(0);
   });
 
   it(`are what happened, cycle by cycle, in ${WINDOWS} windows`, async () => {
@@ -296,7 +296,7 @@ describe.skipIf(lacks('chromium', chromiumPath !== null))('tracks', () => {
       const stored = await page.evaluate(() => localStorage.getItem('uscope.view.layout'));
       const again = await viewer.open('', { layout: JSON.parse(stored!) as object });
       await settled(again);
-      expect(await again.locator('section.track[aria-label="Values"]').count()).toBe(0);
+      await expect.poll(() => again.locator('section.track[aria-label="Values"]').count()).toBe(0);
       const other = await again.locator('section.track[aria-label="Events"]').boundingBox();
       expect(other!.height).toBeCloseTo((await events.boundingBox())!.height, 0);
       await again.close();
@@ -322,11 +322,11 @@ describe.skipIf(lacks('chromium', chromiumPath !== null))('tracks', () => {
       await page.keyboard.press('Enter');
       const filter = page.getByRole('searchbox', { name: 'filter values' });
       await filter.waitFor();
-      await page.keyboard.type('queue[5]');
+      await type(page, 'queue[5]');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Space');
       await page.keyboard.press('Escape');
-      expect(await page.getByRole('dialog').count()).toBe(0);
+      await expect.poll(() => page.getByRole('dialog').count()).toBe(0);
       const names = await values.getByRole('listitem').allTextContents();
       expect(names.some((text) => text.includes('queue[5]'))).toBe(true);
       await page.waitForFunction(

@@ -13,10 +13,14 @@ import {
   stage,
   TraceBuilder,
 } from '../../../test/support/build-trace.js';
+import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
 import { type CliResult, runUscope } from '../../../test/support/run-cli.js';
 import { Action } from '../format/index.js';
 import { RecordKind } from '../format/record.js';
 import { RecordBatch } from '../writer/records/record-batch.js';
+
+// Processes are started.
+limitOfFile(PROCESSES_MS);
 
 const run = (...args: string[]): Promise<CliResult> => runUscope(args);
 

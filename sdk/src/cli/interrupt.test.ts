@@ -30,6 +30,10 @@ afterAll(() => rm(directory, { recursive: true }));
 const WAITS = `
 import { readdirSync, readSync, statSync, writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
+import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
+
+// Commands are started and interrupted.
+limitOfFile(PROCESSES_MS);
 const [folder, bytes] = [process.env.TEST_FOLDER, Number(process.env.TEST_BYTES)];
 // Who has looked at standard input has made its reads end at once.
 const waitForByte = () => {

@@ -1,10 +1,14 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
 import { sourceDigest } from '../../kernel/embed.mjs';
 import * as frameRun from './frame-run-wasm.js';
 import * as lz4 from './lz4-wasm.js';
 import * as native from './native-sources.js';
+
+// Make is started.
+limitOfFile(PROCESSES_MS);
 
 it.each(Object.entries({ frameRun, lz4 }))(
   'the kernel %s that is checked in was compiled from the sources beside it (else: make -C sdk/kernel)',

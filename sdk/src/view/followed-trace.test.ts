@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { add, annotate, coreSchema, frame, stage, TraceBuilder } from '../../../test/support/build-trace.js';
+import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
 import { startRangeServer } from '../../../test/support/range-server.js';
 import { concatBytes } from '../base/bytes.js';
 import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_SIZE } from '../format/header.js';
@@ -14,6 +15,9 @@ import { decodeGrownParts, encodeGrownParts } from '../reader/grown-parts.js';
 import { type FollowedSource, followedSource, memorySource, openTrace, type Trace } from '../reader/index.js';
 import { openServedTrace } from './served-trace.js';
 import { serveView, type ViewServer } from './server.js';
+
+// Files grow and are followed.
+limitOfFile(PROCESSES_MS);
 
 const page = new Map([['index.html', Buffer.from('<html><head><title>t</title></head></html>')]]);
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
 import { httpSource } from '../reader/index.js';
 import { commandFor } from './browser.js';
 import type { OpeningStatus } from './opening.js';
@@ -12,6 +13,9 @@ import { withTraceNamed } from './page.js';
 import { parseRange } from './ranges.js';
 import { openServedTrace } from './served-trace.js';
 import { type ServedTrace, serveView, type ViewServer } from './server.js';
+
+// Servers are asked over the network.
+limitOfFile(PROCESSES_MS);
 
 const bytes = Uint8Array.from({ length: 3_000_000 }, (_, index) => (index * 7 + (index >> 8)) & 255);
 const page = new Map([

@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { add, coreSchema, frame, TraceBuilder } from '../../../test/support/build-trace.js';
+import { limitOfFile, THREADS_MS } from '../../../test/support/limits.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { memorySource, openTrace } from '../reader/index.js';
 import { stateColumns } from '../reader/state-columns.js';
 import { analyzePerformance, counters, findCore, occupancy } from '../semantics/cpu/index.js';
 import { openWorkers, type WorkerPool } from './index.js';
+
+// Threads answer.
+limitOfFile(THREADS_MS);
 
 const { frames } = record(generator(7), 400);
 const bytes = build(frames, 20);

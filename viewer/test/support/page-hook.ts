@@ -45,6 +45,23 @@ async function after(page: Page, act: () => Promise<unknown>): Promise<SceneStat
   return settled(page);
 }
 
+/** Into the field that gets the focus: that may take a frame, or until a panel is loaded, and keys before it are commands. */
+export async function type(page: Page, text: string): Promise<void> {
+  await page.waitForFunction(() => document.activeElement?.matches('input, textarea'));
+  await page.keyboard.type(text);
+}
+
+/** Does something, and sees what the page says of it: a notice is there for seconds only, so the page itself looks out for it from now on. */
+export async function noticed(page: Page, said: RegExp, act: () => Promise<unknown>): Promise<void> {
+  const seen = page.waitForFunction(
+    (pattern) => new RegExp(pattern).test(document.querySelector('.notice')?.textContent ?? ''),
+    said.source,
+  );
+  seen.catch(() => undefined); // where `act` fails nobody waits for it
+  await act();
+  await seen;
+}
+
 export const run = (page: Page, command: Command): Promise<SceneState> =>
   after(page, () => page.evaluate((one) => window.__uscope.run(one), command));
 

@@ -4,9 +4,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { Router } from 'zeromq';
 import { BridgeBench, framesFrom, SCHEMA, upTo, valuesOf } from '../../../../test/support/bridge-peer.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { Daemon } from '../daemon/daemon.js';
 import { encodeControl } from '../wire/codec.js';
 import { BridgeClient } from './client.js';
+
+// Daemons are started, killed, and waited for.
+limitOfFile(PROCESSES_MS);
 
 const bench = new BridgeBench();
 const { dirs } = bench;

@@ -12,8 +12,12 @@ import {
   valuesOf,
 } from '../../../../test/support/bridge-peer.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import type { OpenedMessage } from '../wire/protocol.js';
 import type { Daemon } from './daemon.js';
+
+// Daemons sync files, and are waited for.
+limitOfFile(PROCESSES_MS);
 
 const MiB = 1024 * 1024;
 const CREDIT = 64 * MiB;

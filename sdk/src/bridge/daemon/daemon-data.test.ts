@@ -12,11 +12,15 @@ import {
   valuesOf,
 } from '../../../../test/support/bridge-peer.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { Action } from '../../format/types.js';
 import { type OpenOutput, openNodeOutput, RecordWriter, resumeTrace } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
+
+// Daemons sync files, and are waited for.
+limitOfFile(PROCESSES_MS);
 
 const VECTORS = new URL('../../../../test/vectors/bridge/', import.meta.url);
 const bench = new BridgeBench();

@@ -15,10 +15,14 @@ import {
   valuesOf,
 } from '../../../../test/support/bridge-peer.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { decodeSchemaPayload } from '../../format/schema-chunk.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { processStart } from '../wire/client-process.js';
 import type { ErrorMessage } from '../wire/protocol.js';
+
+// Clients die, and daemons wait for that.
+limitOfFile(PROCESSES_MS);
 
 const VECTORS = new URL('../../../../test/vectors/bridge/', import.meta.url);
 const bench = new BridgeBench();

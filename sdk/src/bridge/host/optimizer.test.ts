@@ -4,8 +4,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { TempDirs } from '../../../../test/support/bridge-peer.js';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { compileAlone } from '../../../../test/support/stand-alone.js';
+
+// Processes are started.
+limitOfFile(PROCESSES_MS);
 
 const dirs = new TempDirs();
 let script: string;

@@ -74,9 +74,13 @@ async function lowered(
 function niceValues(pid: number): number[] {
   const threads = readdirSync(`/proc/${pid}/task`);
   expect(threads.length).toBeGreaterThan(0);
-  const values = threads.map((thread) => {
-    const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16]);
+  const values = threads.flatMap((thread) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/task/${thread}/stat`, 'latin1');
+      return [Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])];
+    } catch {
+      return []; // it has ended meanwhile
+    }
   });
   return [...new Set(values)];
 }

@@ -22,6 +22,7 @@ import {
 } from '../../../../test/support/bridge-peer.js';
 import { CHUNKS_AT, makeMemory, memoryPath } from '../../../../test/support/client-memory.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { RecordWriter, resumeTrace } from '../../writer/index.js';
@@ -32,6 +33,9 @@ import { encodeDataHeader, IN_MEMORY } from '../wire/data-header.js';
 import type { OpenedMessage } from '../wire/protocol.js';
 import { ClientMemory } from './client-memory.js';
 import { fileSinks, type SinkFactory } from './sink.js';
+
+// Clients die, and daemons wait for that.
+limitOfFile(PROCESSES_MS);
 
 const bench = new BridgeBench();
 let directory: string;

@@ -9,6 +9,7 @@ import {
   valuesOf,
 } from '../../../../test/support/bridge-peer.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { UscopeError } from '../../base/errors.js';
 import {
   type OpenOutput,
@@ -19,6 +20,9 @@ import {
 } from '../../writer/index.js';
 import { type Durability, paceOf } from './durability.js';
 import type { SinkFactory } from './sink.js';
+
+// Daemons sync files, and are waited for.
+limitOfFile(PROCESSES_MS);
 
 const bench = new BridgeBench();
 afterEach(() => bench.cleanUp());
@@ -106,13 +110,12 @@ describe('durability', () => {
     const opened = await peer.open({ session: sessionId(1) });
     const before = disk.syncs;
     const start = performance.now();
-    for (let i = 0; i < 40; i++) {
+    // Segments all the time, until there were two groups: 40 of them, fewer on a machine that is busy.
+    for (let i = 0; acked.length < 2; i++) {
       await peer.data(opened, BigInt(i), BigInt(i * 10), framesFrom(i * 10, i * 10 + 10));
       await delay(20);
     }
-    // 40 segments in 800 ms and more
     const groups = (disk.syncs - before) / 2;
-    expect(groups).toBeGreaterThanOrEqual(1);
     expect(groups).toBeLessThanOrEqual((performance.now() - start) / 400 + 2);
     expect(acked.length).toBeLessThanOrEqual(groups + 1);
     for (const [, syncs] of acked) expect((syncs - before) % 2).toBe(0);
@@ -120,10 +123,9 @@ describe('durability', () => {
   });
 
   it('interval: nobody who waits has to wait for it', async () => {
-    const { daemon } = await bench.startDaemon({ durability: { mode: 'interval', ms: 60_000 } });
+    const { daemon } = await bench.startDaemon({ durability: { mode: 'interval', ms: 3_600_000 } });
     const peer = await bench.greetedPeer(daemon);
     const opened = await peer.open({ session: sessionId(1), credit: 1 << 20 });
-    const start = performance.now();
     for (let i = 0; i < 3; i++) {
       await peer.data(opened, BigInt(i), BigInt(i * 10), framesFrom(i * 10, i * 10 + 10));
       await peer.control({ t: 'flush', trace: opened.trace, epoch: opened.epoch });
@@ -137,7 +139,6 @@ describe('durability', () => {
     await peer.acked(31n);
     await peer.control(closeMessage(sessionId(1), opened.trace, frames));
     await peer.next('closed', ['ack']);
-    expect(performance.now() - start).toBeLessThan(20_000);
     expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(frames));
   });
 });

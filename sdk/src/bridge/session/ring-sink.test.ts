@@ -11,11 +11,15 @@ import {
 } from '../../../../test/support/bridge-peer.js';
 import { coreSchema } from '../../../../test/support/build-trace.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { SessionStatus } from '../../format/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { processStart } from '../wire/client-process.js';
 import { ringSinks } from './ring-sink.js';
 import { parseTrigger, triggerSource } from './trigger-pattern.js';
+
+// Daemons sync files, and are waited for.
+limitOfFile(PROCESSES_MS);
 
 const bench = new BridgeBench();
 afterEach(() => bench.cleanUp());

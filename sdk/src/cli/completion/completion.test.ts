@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Argument, Command, Option } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { bashCompletion } from './bash.js';
 import { fishCompletion } from './fish.js';
 import { describeCommand } from './model.js';
 import { zshCompletion } from './zsh.js';
+
+// Shells are started.
+limitOfFile(PROCESSES_MS);
 
 /** A command with everything that completion knows of. */
 function sample(): Command {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { ElfSymbols } from './elf.js';
@@ -42,16 +42,16 @@ describe('without a tool', () => {
   const path = process.env.PATH;
   afterAll(() => {
     process.env.PATH = path;
+    vi.useRealTimers();
   });
 
   it('no line is known, and nothing keeps the command alive', async () => {
     process.env.PATH = '';
-    const timers = (): number => process.getActiveResourcesInfo().filter((one) => one === 'Timeout').length;
-    const before = timers();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }); // those of the tool, and no others of this process
     const lines = new SourceLines('none');
     expect(await lines.of([1n, 2n])).toEqual([null, null]);
     expect(lines.toolName).toBeNull();
-    expect(timers()).toBeLessThanOrEqual(before);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 

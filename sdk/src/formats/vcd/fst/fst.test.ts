@@ -5,10 +5,14 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { contextOf, MemoryFiles } from '../../../../../test/support/foreign.js';
+import { limitOfFile, PROCESSES_MS } from '../../../../../test/support/limits.js';
 import { lacks } from '../../../../../test/support/needs.js';
 import { writePipeline } from '../../../../../test/support/written-pipeline.js';
 import { openTraceFile } from '../../../reader/node.js';
 import { formatNamed } from '../../sniff.js';
+
+// Converters are started.
+limitOfFile(PROCESSES_MS);
 
 const hasTools = ['vcd2fst', 'fst2vcd'].every((name) => !spawnSync(name, ['--help']).error);
 const PATH = process.env.PATH ?? '';
