@@ -67,7 +67,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
     await leave({ type: 'refused', failure: failureOf(error as UscopeError) });
     return false;
   }
-  const withdraw = announceDaemon(
+  const withdraw = await announceDaemon(
     options.outputDirectory,
     daemon.endpoint,
     options.keys !== undefined,
