@@ -17,13 +17,16 @@ import {
   CLOSED,
   eachInNewDirectory,
   expectTail,
+  killRecorders,
   plainOf,
   push,
   ringOptions,
+  watchedOutput,
+  withMembers,
 } from '../../../../test/support/ring-traces.js';
 import { openTraceFile } from '../../reader/node.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
-import { type OpenOutput, type OutputFile, openNodeOutput } from '../output/output-file.js';
+import type { OpenOutput } from '../output/output-file.js';
 import { createRing, type RingOptions, recoverSpool, resumeRing } from './index.js';
 
 // The disk is tried in hundreds of states.
@@ -53,18 +56,16 @@ describe('a recorder whose daemon was killed', () => {
       images.push({ image, promised });
     };
     const watched: OpenOutput = async (...target) => {
-      const file = await openNodeOutput(...target);
-      return new Proxy(file, {
-        get: (object, key: keyof OutputFile) => {
-          const member = object[key];
-          if (typeof member !== 'function') return member;
-          return (...args: never[]) => {
-            if (key === 'sync') snapshot(file.path);
-            if (key === 'close') snapshot();
-            return (member as (...args: never[]) => unknown).apply(object, args);
-          };
-        },
-      });
+      const file = await watchedOutput(...target);
+      const sync = (): Promise<void> => {
+        snapshot(file.path);
+        return file.sync();
+      };
+      const close = (): Promise<void> => {
+        snapshot();
+        return file.close();
+      };
+      return withMembers(file, { sync, close });
     };
     const onDurable = (frames: bigint): void => {
       promised = frames;
@@ -107,6 +108,7 @@ describe('a recorder whose daemon was killed', () => {
     const left = await createRing(ringOptions(path), ring);
     for (let i = 0; i < 12; i++) push(left, annotated(i, i, i === 10 ? 7 : 5));
     await left.flush(); // the trigger at 200 ns waits for 270 ns
+    await killRecorders();
     const again = await resumeRing(ringOptions(path), ring);
     again!.restartStream();
     for (let i = 8; i < 20; i++) push(again!, annotated(i, i, i === 10 ? 7 : 5));
@@ -122,6 +124,7 @@ describe('a recorder whose daemon was killed', () => {
     const left = await createRing(ringOptions(path), { span: { ps: 1_000_000n } });
     push(left, annotated(0, 0));
     await left.flush();
+    await killRecorders();
     const spool = join(directory, 'core0.ring');
     const header = join(spool, 'header.uscope');
     const bytes = readFileSync(header);
@@ -146,6 +149,7 @@ describe('a recorder whose daemon was killed', () => {
       push(left, annotated(i, i));
       await left.flush();
     }
+    await killRecorders();
     const spool = join(directory, 'core0.ring');
     const segments = readdirSync(spool).filter((name) => name.endsWith('.segment'));
     expect(segments.length).toBe(12);
