@@ -31,7 +31,7 @@ export function eachInNewDirectory(begin: (directory: string) => void): void {
     begin(directory);
   });
   afterEach(async () => {
-    const left = [...opened].map(({ path }) => path);
+    const left = openFiles();
     await killRecorders();
     rmSync(directory, { recursive: true, force: true });
     expect(left).toEqual([]);
@@ -39,6 +39,9 @@ export function eachInNewDirectory(begin: (directory: string) => void): void {
 }
 
 const opened = new Set<OutputFile>();
+
+/** Paths of the files that recorders have open. */
+export const openFiles = (): string[] => [...opened].map(({ path }) => path);
 
 /** The file layer of recorders here: it knows which files are open. */
 export const watchedOutput: OpenOutput = async (...target) => {

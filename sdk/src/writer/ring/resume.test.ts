@@ -2,6 +2,7 @@
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -18,6 +19,7 @@ import {
   eachInNewDirectory,
   expectTail,
   killRecorders,
+  openFiles,
   plainOf,
   push,
   ringOptions,
@@ -163,4 +165,65 @@ describe('a recorder whose daemon was killed', () => {
     push(again!, annotated(11, 11));
     expect(await again!.close(CLOSED)).toMatchObject({ segments: 7, frames: 12n });
   });
+
+  it('leaves no file open when it cannot begin or continue, whatever fails', async () => {
+    const left = await createRing(ringOptions(path), { span: { ps: 30_000n } });
+    for (let i = 0; i < 8; i++) {
+      push(left, annotated(i, i));
+      await left.flush();
+    }
+    await killRecorders();
+    const failures = { resumed: 0, created: 0 };
+    for (const kind of ['resumed', 'created'] as const) {
+      for (let at = 0, isOver = false; !isOver; at++) {
+        const copy = join(directory, `${kind}-${at}`);
+        if (kind === 'resumed')
+          cpSync(join(directory, 'core0.ring'), join(copy, 'core0.ring'), { recursive: true });
+        else mkdirSync(copy);
+        const options = ringOptions(join(copy, 'core0.uscope'), { openOutput: failingAt(at) });
+        const ring = { span: { ps: 30_000n } };
+        try {
+          const writer = await (kind === 'resumed' ? resumeRing(options, ring) : createRing(options, ring));
+          isOver = true;
+          await writer?.close(CLOSED).catch(() => {});
+          await killRecorders();
+        } catch (error) {
+          expect(error).toBe(BROKEN);
+          failures[kind]++;
+          expect(openFiles(), `${kind}, operation ${at}`).toEqual([]);
+        }
+      }
+    }
+    expect(failures.resumed).toBeGreaterThan(5);
+    expect(failures.created).toBeGreaterThan(2);
+  });
 });
+
+const BROKEN = new Error('the disk is broken');
+
+/** The operation of this number fails, of all on all files; those after it do not. */
+function failingAt(failing: number): OpenOutput {
+  let operations = 0;
+  const step = (): void => {
+    if (operations++ === failing) throw BROKEN;
+  };
+  return async (...target) => {
+    step();
+    const file = await watchedOutput(...target);
+    const failingly =
+      <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+      async (...args: A): Promise<R> => {
+        step();
+        return work.apply(file, args);
+      };
+    const { read, write, sync, syncDirectory, size, truncate } = file;
+    return withMembers(file, {
+      read: failingly(read),
+      write: failingly(write),
+      sync: failingly(sync),
+      syncDirectory: failingly(syncDirectory),
+      size: failingly(size),
+      truncate: failingly(truncate),
+    });
+  };
+}
