@@ -1,4 +1,6 @@
 /** `uscope run` and `uscope serve` as processes, with a simulator that behaves and one that does not. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,9 +11,10 @@ import { SessionStatus } from '../../sdk/src/format/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { TempDirs, upTo, valuesOf } from '../support/bridge-peer.js';
 import { type DecodedFile, decodeFile } from '../support/decode-file.js';
+import { cases } from '../support/effort.js';
 import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
-import { BIN, buildSdk, childrenOf, isAlive, Running, until } from '../support/processes.js';
+import { BIN, buildSdk, childrenOf, isAlive, processesIn, Running, until } from '../support/processes.js';
 import { zstdForTests } from '../support/zstd.js';
 
 // Daemons and simulators are started, and waited for.
@@ -307,7 +310,78 @@ describe('uscope run', () => {
   });
 });
 
+describe('a run that is killed', () => {
+  type Moment = number | 'spawned' | 'daemon' | 'simulator' | 'tracing';
+
+  /** The simulator alone may remain: it waits for a daemon. */
+  const remain = (cwd: string): boolean =>
+    processesIn(cwd).some(({ commandLine }) => commandLine.includes('bin/uscope.js'));
+
+  /** Kills a run at an event, or that many milliseconds after its daemon is there, and waits until only the simulator is left. */
+  async function killed(moment: Moment): Promise<string> {
+    const { running, cwd } = run(['stubborn']);
+    const { pid } = running;
+    if (moment === 'simulator') await until('it', () => childrenOf(pid, 'simulator.mjs').length > 0);
+    else if (moment === 'tracing') await running.printed('tracing');
+    else if (moment !== 'spawned') await until('it', () => childrenOf(pid, 'serve').length > 0);
+    if (typeof moment === 'number') await delay(moment);
+    running.kill('SIGKILL');
+    try {
+      await until(`the end of the daemon of a run killed at ${moment}`, () => !remain(cwd));
+    } finally {
+      for (const { pid } of processesIn(cwd)) process.kill(pid, 'SIGKILL');
+    }
+    return cwd;
+  }
+
+  it('leaves no daemon, whatever it did at that moment', async () => {
+    const moments: Moment[] = ['spawned', 'daemon', 'simulator'];
+    for (let at = 0; at < cases(2); at++) moments.push(Math.random() * 600);
+    // Some at a time: they wait more than they work.
+    while (moments.length > 0) await Promise.all(moments.splice(0, 5).map(killed));
+    expect(fileOf(await killed('tracing')).header.flags & 1).toBe(1);
+  });
+
+  it('leaves none that never heard of its supervisor, or that something keeps from ending', async () => {
+    const cwd = dirs.make();
+    const busy = 'data:text/javascript,setInterval(() => {}, 1000)';
+    const daemons = [[], ['--import', busy]].map((options, at) => {
+      const args = [...options, BIN, 'serve', '--endpoint', `ipc://${cwd}/${at}.sock`];
+      const child = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+      child.disconnect();
+      return once(child, 'exit');
+    });
+    expect(await Promise.all(daemons)).toEqual([
+      [0, null],
+      [null, 'SIGKILL'],
+    ]);
+  });
+});
+
 describe('uscope serve', () => {
+  it('goes on when nobody reads what it says any more', async () => {
+    const cwd = dirs.make();
+    const endpoint = `ipc://${cwd}/d.sock`;
+    const args = [BIN, 'serve', '--endpoint', endpoint, '--out', 'out'];
+    const serve = spawn(process.execPath, args, { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+    try {
+      await once(serve.stderr, 'data');
+      serve.stderr.destroy();
+      for (let at = 0; at < 2; at++) {
+        const simulator = new Running(process.execPath, [SIMULATOR, 'whole'], {
+          cwd,
+          env: { USCOPE_ENDPOINT: endpoint, USCOPE_TIMEOUT_MS: '5000' },
+        });
+        expect((await simulator.ended).status).toBe(0);
+      }
+      serve.kill('SIGTERM');
+      expect(await once(serve, 'exit')).toEqual([0, null]);
+    } finally {
+      serve.kill('SIGKILL');
+    }
+    expect(fileOf(cwd).header.flags & 1).toBe(1);
+  });
+
   it('tells of every trace, and finalizes at SIGTERM', async () => {
     const cwd = dirs.make();
     const endpoint = `ipc://${cwd}/run/d.sock`;

@@ -1,6 +1,6 @@
 /** Processes that tests start: their output, their end, and that none remains. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -88,6 +88,23 @@ export function childrenOf(pid: number, text: string): number[] {
     .split(' ')
     .filter(Boolean);
   return children.map(Number).filter((child) => commandLine(child).includes(text));
+}
+
+/** Those whose working directory it is; a process that is being started still has its parent's command line. */
+export function processesIn(directory: string): { pid: number; commandLine: string }[] {
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => pid > 0 && workingDirectory(pid) === directory)
+    .map((pid) => ({ pid, commandLine: commandLine(pid) }));
+}
+
+/** Empty for a process that has ended, and for those of others. */
+function workingDirectory(pid: number): string {
+  try {
+    return readlinkSync(`/proc/${pid}/cwd`);
+  } catch {
+    return '';
+  }
 }
 
 /** Empty for a process that has just ended. */

@@ -23,14 +23,52 @@ import { anyItem, stateInWords, wordsOf } from './random-trace.js';
 export const CLOSED = { status: SessionStatus.CLOSED };
 export const sessionId = Uint8Array.from({ length: 16 }, (_, i) => i + 1);
 
-/** Each test of a file has an empty directory, which is removed after it. */
+/** Each test of a file has an empty directory, which is removed after it. All that recorders opened must be closed then. */
 export function eachInNewDirectory(begin: (directory: string) => void): void {
   let directory = '';
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'uscope-ring-'));
     begin(directory);
   });
-  afterEach(() => rmSync(directory, { recursive: true, force: true }));
+  afterEach(async () => {
+    const left = openFiles();
+    await killRecorders();
+    rmSync(directory, { recursive: true, force: true });
+    expect(left).toEqual([]);
+  });
+}
+
+const opened = new Set<OutputFile>();
+
+/** Paths of the files that recorders have open. */
+export const openFiles = (): string[] => [...opened].map(({ path }) => path);
+
+/** The file layer of recorders here: it knows which files are open. */
+export const watchedOutput: OpenOutput = async (...target) => {
+  const file = await openNodeOutput(...target);
+  const close = (): Promise<void> => {
+    opened.delete(file);
+    return file.close();
+  };
+  opened.add(file);
+  return withMembers(file, { close });
+};
+
+/** Recorders that were not closed end as in a killed process: their files are closed as they are. */
+export async function killRecorders(): Promise<void> {
+  const files = [...opened];
+  opened.clear();
+  await Promise.all(files.map((file) => file.close()));
+}
+
+/** The file, with other members instead of its own. */
+export function withMembers(file: OutputFile, members: Partial<OutputFile>): OutputFile {
+  return new Proxy(file, {
+    get: (object, key: keyof OutputFile) => {
+      const member = members[key] ?? object[key];
+      return typeof member === 'function' ? member.bind(object) : member;
+    },
+  });
 }
 
 export const ringOptions = (path: string, more: Partial<WriterOptions> = {}): WriterOptions => ({
@@ -97,15 +135,8 @@ function put(batch: RecordBatch, item: Item, ref: (index: number) => number): vo
 
 /** A disk that cannot fail need not be waited for. */
 export const unsynced: OpenOutput = async (...target) => {
-  const file = await openNodeOutput(...target);
   const none = async (): Promise<void> => {};
-  return new Proxy(file, {
-    get: (object, key: keyof OutputFile) => {
-      if (key === 'sync' || key === 'syncDirectory') return none;
-      const member = object[key];
-      return typeof member === 'function' ? member.bind(object) : member;
-    },
-  });
+  return withMembers(await watchedOutput(...target), { sync: none, syncDirectory: none });
 };
 
 export const push = (writer: RingWriter | RecordWriter, batch: RecordBatch): void =>

@@ -122,10 +122,10 @@ describe('what says what was traced', () => {
   });
 });
 
-it('only the user of a daemon learns how it is reached', () => {
+it('only the user of a daemon learns how it is reached', async () => {
   process.umask(0);
   mkdirSync(at('out'));
-  const forget = announceDaemon(at('out'), 'ipc:///x', false, (why) => expect.fail(why));
+  const forget = await announceDaemon(at('out'), 'ipc:///x', false, (why) => expect.fail(why));
   expect([...modes(at('out')).values()]).toEqual([0o600]);
   forget();
 });

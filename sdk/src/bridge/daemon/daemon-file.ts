@@ -1,7 +1,8 @@
 /** The file by which `uscope ctl` finds the daemon that writes into a directory. */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PRIVATE_MODE } from '../../base/file-mode.js';
+import { makeDirectories } from '../../writer/output/directories.js';
 import { isRunning, processStart } from '../wire/client-process.js';
 
 export interface DaemonPlace {
@@ -21,18 +22,18 @@ const SUFFIX = '.json';
  * back.
  * @param onTrouble called with the reason why there is no file: the daemon works all the same, `uscope ctl` has to be given its endpoint
  */
-export function announceDaemon(
+export async function announceDaemon(
   directory: string,
   endpoint: string,
   needsKeys: boolean,
   onTrouble: (why: string) => void,
-): () => void {
+): Promise<() => void> {
   const { pid } = process;
   const path = join(directory, `${PREFIX}${pid}${SUFFIX}`);
   const text = JSON.stringify({ endpoint, pid, start: String(processStart(pid) ?? 0n), keys: needsKeys });
   const temporary = `${path}.new`;
   try {
-    mkdirSync(directory, { recursive: true });
+    await makeDirectories(directory);
     findDaemons(directory);
     writeFileSync(temporary, `${text}\n`, { mode: PRIVATE_MODE });
     renameSync(temporary, path);

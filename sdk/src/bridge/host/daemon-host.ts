@@ -17,6 +17,7 @@ import { Daemon, type DaemonOptions } from '../daemon/daemon.js';
 import { announceDaemon } from '../daemon/daemon-file.js';
 import { runOfEnvironment } from '../daemon/run-identity.js';
 import type { Failure, HostMessage, SupervisorMessage, TraceName } from '../report/host-messages.js';
+import { outliveLog } from '../report/lost-log.js';
 import { lossesOf, traceLines } from '../report/summary.js';
 import type { Session } from '../session/session.js';
 import { fileSinks, NO_SCHEMA } from '../session/sink.js';
@@ -32,6 +33,8 @@ export interface DaemonHostOptions extends Omit<DaemonOptions, 'events' | 'run'>
 }
 
 const PROGRESS_MS = 200;
+/** What keeps a process from ending that has done everything, such as a file system that does not answer, does so for this time at most. */
+const LATE_END_MS = 3000;
 const TROUBLE_LINES = 20;
 const TROUBLE_WINDOW_MS = 10_000;
 
@@ -47,6 +50,7 @@ interface Reporter {
  */
 export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean> {
   optimizeLate();
+  outliveLog();
   lowerPriority(options.nice ?? DEFAULT_NICE);
   const supervised = process.send !== undefined;
   const losses = new LossWatch(supervised ? supervisorReporter() : lineReporter());
@@ -63,7 +67,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
     await leave({ type: 'refused', failure: failureOf(error as UscopeError) });
     return false;
   }
-  const withdraw = announceDaemon(
+  const withdraw = await announceDaemon(
     options.outputDirectory,
     daemon.endpoint,
     options.keys !== undefined,
@@ -82,8 +86,16 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
   await copies.settled();
   await daemon.stop();
   withdraw();
-  if (supervised) await leave({ type: 'done' });
+  if (supervised) {
+    await leave({ type: 'done' });
+    endWithoutSupervisor();
+  }
   return losses.isWhole;
+}
+
+/** A supervisor kills a process that does not end by itself. One that is gone cannot. */
+function endWithoutSupervisor(): void {
+  setTimeout(() => process.kill(process.pid, 'SIGKILL'), LATE_END_MS).unref();
 }
 
 /** What was asked for is not what peers get. */
@@ -153,8 +165,9 @@ function endSignal(daemon: Daemon, copies: TraceCopies, supervised: boolean): Pr
       if (message.type === 'finalize') ask(message.unfinished);
       else hurry();
     });
-    // The supervisor was killed: no request will come any more.
+    // The supervisor was killed: no request will come any more. The event comes once, and may have come while the daemon started.
     process.on('disconnect', () => ask());
+    if (!process.connected) ask();
   });
 }
 

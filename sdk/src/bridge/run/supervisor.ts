@@ -10,6 +10,7 @@ import { accountOf } from '../../writer/contract/account.js';
 import type { TraceStats } from '../../writer/index.js';
 import { newRun, runEnvironment } from '../daemon/run-identity.js';
 import type { HostMessage, TraceName } from '../report/host-messages.js';
+import { outliveLog } from '../report/lost-log.js';
 import { type RunSummary, writeRunJson } from '../report/run-json.js';
 import { runLines } from '../report/run-table.js';
 import { exitStatus, type TraceReport, traceLines } from '../report/summary.js';
@@ -57,6 +58,7 @@ const BIN = fileURLToPath(new URL('../../../bin/uscope.js', import.meta.url));
  * @throws UscopeError CLI_USAGE when the simulator cannot be started, and why the daemon could not
  */
 export async function supervise(options: RunOptions): Promise<number> {
+  outliveLog();
   const directory = await privateDirectory();
   try {
     const run = new Run(options, options.endpoint ?? `ipc://${directory}/daemon.sock`);

@@ -2,6 +2,7 @@
 import {
   cpSync,
   existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
@@ -17,13 +18,17 @@ import {
   CLOSED,
   eachInNewDirectory,
   expectTail,
+  killRecorders,
+  openFiles,
   plainOf,
   push,
   ringOptions,
+  watchedOutput,
+  withMembers,
 } from '../../../../test/support/ring-traces.js';
 import { openTraceFile } from '../../reader/node.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
-import { type OpenOutput, type OutputFile, openNodeOutput } from '../output/output-file.js';
+import type { OpenOutput } from '../output/output-file.js';
 import { createRing, type RingOptions, recoverSpool, resumeRing } from './index.js';
 
 // The disk is tried in hundreds of states.
@@ -53,18 +58,16 @@ describe('a recorder whose daemon was killed', () => {
       images.push({ image, promised });
     };
     const watched: OpenOutput = async (...target) => {
-      const file = await openNodeOutput(...target);
-      return new Proxy(file, {
-        get: (object, key: keyof OutputFile) => {
-          const member = object[key];
-          if (typeof member !== 'function') return member;
-          return (...args: never[]) => {
-            if (key === 'sync') snapshot(file.path);
-            if (key === 'close') snapshot();
-            return (member as (...args: never[]) => unknown).apply(object, args);
-          };
-        },
-      });
+      const file = await watchedOutput(...target);
+      const sync = (): Promise<void> => {
+        snapshot(file.path);
+        return file.sync();
+      };
+      const close = (): Promise<void> => {
+        snapshot();
+        return file.close();
+      };
+      return withMembers(file, { sync, close });
     };
     const onDurable = (frames: bigint): void => {
       promised = frames;
@@ -107,6 +110,7 @@ describe('a recorder whose daemon was killed', () => {
     const left = await createRing(ringOptions(path), ring);
     for (let i = 0; i < 12; i++) push(left, annotated(i, i, i === 10 ? 7 : 5));
     await left.flush(); // the trigger at 200 ns waits for 270 ns
+    await killRecorders();
     const again = await resumeRing(ringOptions(path), ring);
     again!.restartStream();
     for (let i = 8; i < 20; i++) push(again!, annotated(i, i, i === 10 ? 7 : 5));
@@ -122,6 +126,7 @@ describe('a recorder whose daemon was killed', () => {
     const left = await createRing(ringOptions(path), { span: { ps: 1_000_000n } });
     push(left, annotated(0, 0));
     await left.flush();
+    await killRecorders();
     const spool = join(directory, 'core0.ring');
     const header = join(spool, 'header.uscope');
     const bytes = readFileSync(header);
@@ -146,6 +151,7 @@ describe('a recorder whose daemon was killed', () => {
       push(left, annotated(i, i));
       await left.flush();
     }
+    await killRecorders();
     const spool = join(directory, 'core0.ring');
     const segments = readdirSync(spool).filter((name) => name.endsWith('.segment'));
     expect(segments.length).toBe(12);
@@ -159,4 +165,65 @@ describe('a recorder whose daemon was killed', () => {
     push(again!, annotated(11, 11));
     expect(await again!.close(CLOSED)).toMatchObject({ segments: 7, frames: 12n });
   });
+
+  it('leaves no file open when it cannot begin or continue, whatever fails', async () => {
+    const left = await createRing(ringOptions(path), { span: { ps: 30_000n } });
+    for (let i = 0; i < 8; i++) {
+      push(left, annotated(i, i));
+      await left.flush();
+    }
+    await killRecorders();
+    const failures = { resumed: 0, created: 0 };
+    for (const kind of ['resumed', 'created'] as const) {
+      for (let at = 0, isOver = false; !isOver; at++) {
+        const copy = join(directory, `${kind}-${at}`);
+        if (kind === 'resumed')
+          cpSync(join(directory, 'core0.ring'), join(copy, 'core0.ring'), { recursive: true });
+        else mkdirSync(copy);
+        const options = ringOptions(join(copy, 'core0.uscope'), { openOutput: failingAt(at) });
+        const ring = { span: { ps: 30_000n } };
+        try {
+          const writer = await (kind === 'resumed' ? resumeRing(options, ring) : createRing(options, ring));
+          isOver = true;
+          await writer?.close(CLOSED).catch(() => {});
+          await killRecorders();
+        } catch (error) {
+          expect(error).toBe(BROKEN);
+          failures[kind]++;
+          expect(openFiles(), `${kind}, operation ${at}`).toEqual([]);
+        }
+      }
+    }
+    expect(failures.resumed).toBeGreaterThan(5);
+    expect(failures.created).toBeGreaterThan(2);
+  });
 });
+
+const BROKEN = new Error('the disk is broken');
+
+/** The operation of this number fails, of all on all files; those after it do not. */
+function failingAt(failing: number): OpenOutput {
+  let operations = 0;
+  const step = (): void => {
+    if (operations++ === failing) throw BROKEN;
+  };
+  return async (...target) => {
+    step();
+    const file = await watchedOutput(...target);
+    const failingly =
+      <A extends unknown[], R>(work: (...args: A) => Promise<R>) =>
+      async (...args: A): Promise<R> => {
+        step();
+        return work.apply(file, args);
+      };
+    const { read, write, sync, syncDirectory, size, truncate } = file;
+    return withMembers(file, {
+      read: failingly(read),
+      write: failingly(write),
+      sync: failingly(sync),
+      syncDirectory: failingly(syncDirectory),
+      size: failingly(size),
+      truncate: failingly(truncate),
+    });
+  };
+}

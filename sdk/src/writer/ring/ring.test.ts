@@ -13,17 +13,19 @@ import {
   CLOSED,
   eachInNewDirectory,
   expectTail,
+  killRecorders,
   plainOf,
   push,
   records,
   ringOptions,
   sessionId,
+  watchedOutput,
 } from '../../../../test/support/ring-traces.js';
 import { Action, SessionStatus } from '../../format/index.js';
 import { fileSource, nodeCodec, openTraceFile } from '../../reader/node.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { verifyTrace } from '../../tools/verify/index.js';
-import { type OpenOutput, openNodeOutput } from '../output/output-file.js';
+import type { OpenOutput } from '../output/output-file.js';
 import { RecordBatch } from '../records/record-batch.js';
 import { createRing, recoverSpool, resumeRing } from './index.js';
 
@@ -93,7 +95,7 @@ describe('a ring', () => {
     const sizes: number[] = [];
     const watched: OpenOutput = async (...file) => {
       sizes.push(diskBytes(spool));
-      return openNodeOutput(...file);
+      return watchedOutput(...file);
     };
     const writer = await createRing(ringOptions(path, { openOutput: watched, compression: 'none' }), {
       maxBytes,
@@ -207,6 +209,7 @@ describe('a ring', () => {
     expect(readdirSync(directory)).toEqual(['core0.ring']);
     push(left, annotated(0, 0));
     await left.flush();
+    await killRecorders();
     const next = await createRing(ringOptions(path, { sessionId: sessionId.map((byte) => byte + 1) }), {});
     expect(readdirSync(directory).sort()).toEqual(['core0.01020304.unfinished.ring', 'core0.ring']);
     await next.close(CLOSED);

@@ -35,7 +35,7 @@ import { readSpool, readSpoolHeader, type SpoolContent, type SpoolHeader } from 
 import { makeDirectory, removeSpool, SpoolFiles } from './spool-files.js';
 import { stringsOf } from './spool-strings.js';
 import { onDisk, type SpooledSegment } from './spooled-segment.js';
-import { StringFile } from './string-file.js';
+import { closedOnFailure, StringFile } from './string-file.js';
 import { StringKeeper } from './string-keeper.js';
 import { TriggerScan } from './trigger-scan.js';
 
@@ -61,30 +61,32 @@ export async function createRing(options: WriterOptions, ring: RingOptions): Pro
   const directory = spoolDirectory(options.path);
   await makeDirectory(directory);
   const header = await createTraceFile({ ...options, path: headerPath(directory) });
+  await header.file.close();
   const files = new SpoolFiles(directory, open);
   const { schema, dut = [], compression = 'lz4' } = options;
   const file = new StringFile(await open(stringsPath(directory), 'create'));
-  const strings = new StringKeeper(files, file, { schema, compression }, options.maxStateBytes);
-  const source = { schema, dut, checkpointIntervalPs: checkpointInterval(options), compression };
-  const spool = new Spool(files, strings, traceOf(options.path, header, source), options, ring, {
-    entries: [],
-    nextOrdinal: 0,
-    triggers: 0,
-    skipped: 0,
+  return closedOnFailure(file, async () => {
+    const strings = new StringKeeper(files, file, { schema, compression }, options.maxStateBytes);
+    const source = { schema, dut, checkpointIntervalPs: checkpointInterval(options), compression };
+    const spool = new Spool(files, strings, traceOf(options.path, header, source), options, ring, {
+      entries: [],
+      nextOrdinal: 0,
+      triggers: 0,
+      skipped: 0,
+    });
+    const writer = new RecordWriter(limited(options, ring), {
+      store: spool,
+      session: header.session,
+      state: new StorageState(layout),
+      summarizer: null,
+      nextFrame: 0,
+      nextString: 0,
+      items: 0,
+      lastTimePs: null,
+      allowance,
+    });
+    return new RingWriter(writer, spool, scan, ring);
   });
-  await header.file.close();
-  const writer = new RecordWriter(limited(options, ring), {
-    store: spool,
-    session: header.session,
-    state: new StorageState(layout),
-    summarizer: null,
-    nextFrame: 0,
-    nextString: 0,
-    items: 0,
-    lastTimePs: null,
-    allowance,
-  });
-  return new RingWriter(writer, spool, scan, ring);
 }
 
 /** Segments are small enough for the ring to hold several. */
@@ -166,12 +168,16 @@ class Continuation {
   ) {}
 
   async start(): Promise<RingWriter> {
+    const file = await this.openStrings();
+    return closedOnFailure(file, () => this.startWith(file));
+  }
+
+  private async startWith(file: StringFile): Promise<RingWriter> {
     const { entries, newest, triggers } = this.content;
     const { preamble, header, session } = this.found;
     const { schema, dut, checkpointIntervalPs } = preamble;
     const compression = compressionOf(header.flags);
     const options = { ...this.options, schema, dut, checkpointIntervalPs, compression };
-    const file = await this.openStrings();
     const strings = new StringKeeper(this.files, file, { schema, compression }, options.maxStateBytes);
     const layout = stateLayout(schema, options.maxStateBytes);
     const allowance = await granted(layout, options.budget);
@@ -220,8 +226,7 @@ class Continuation {
     const path = stringsPath(this.files.directory);
     const { openOutput } = this.files;
     const isThere = (await this.files.names()).includes('strings');
-    const strings = await StringFile.open(await openOutput(path, isThere ? 'resume' : 'create'));
-    return strings;
+    return StringFile.open(await openOutput(path, isThere ? 'resume' : 'create'));
   }
 
   private async addStrings(scan: TriggerScan, strings: StringFile): Promise<void> {

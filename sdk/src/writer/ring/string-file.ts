@@ -32,11 +32,13 @@ export class StringFile {
 
   constructor(private readonly file: OutputFile) {}
 
-  /** Takes the groups that are whole; what is torn after them is cut off. */
+  /** Takes the groups that are whole; what is torn after them is cut off. The file is closed where that fails. */
   static async open(file: OutputFile): Promise<StringFile> {
-    const strings = await StringFile.read(file);
-    await file.truncate(strings.size);
-    return strings;
+    return closedOnFailure(file, async () => {
+      const strings = await StringFile.read(file);
+      await file.truncate(strings.size);
+      return strings;
+    });
   }
 
   /** As `open`, without touching the file. */
@@ -104,6 +106,19 @@ export class StringFile {
       if (grow) [this.size, this.end] = [at, index];
       yield group;
     }
+  }
+}
+
+/** What `work` gives; a file that was opened for it is not left open where it fails. */
+export async function closedOnFailure<T>(
+  file: { close(): Promise<void> },
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await file.close();
+    throw error;
   }
 }
 
