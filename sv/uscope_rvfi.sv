@@ -85,9 +85,11 @@ module uscope_rvfi #(
   counts_t         lanes = '0, direct;
 
   // Retired in the cycle before: they end in this one.
-  // The slots of `entities` are used in turn, so that one rests until the others were used: more than two cycles can fill.
-  bit [5:0]        next_id = '0;
-  bit [5:0]        held_ids [NRET];
+  // Slots of `entities` are used in turn, as many as two cycles can fill: what ends in a cycle has others than what retires in it. Few ids come
+  // again soon, so that a trace takes half the bytes that it would take with more.
+  localparam bit [4:0] LastId = 5'(2 * NRET - 1);
+  bit [4:0]        next_id = '0;
+  bit [4:0]        held_ids [NRET];
   bit [NRET-1:0]   held_traps;
   int unsigned     held = 0;
 
@@ -97,7 +99,7 @@ module uscope_rvfi #(
   window_t         seen;
   // The instruction that is recorded. It is no argument of the functions below: simulators copy a structure at each call.
   retired_t        current;
-  bit [5:0]        id;
+  bit [4:0]        id;
   // What is needed of the one before, in order of arrival.
   bit              any_previous = 0, halted = 0, previous_trap;
   bit [31:0]       previous_insn;
@@ -307,7 +309,7 @@ module uscope_rvfi #(
     bit      is_interrupt = current.intr && !(any_previous && previous_trap);
     counts_t which;
     id      = next_id;
-    next_id = next_id + 6'd1;
+    next_id = next_id == LastId ? 5'd0 : next_id + 5'd1;
     record_entity();
     if (ev_stage_transition >= 0) uscope_event2(w, ev_stage_transition[15:0], 64'(id), 64'(stage_retire));
     check(channel);

@@ -254,6 +254,11 @@ describe.skipIf(lacks('Verilator', hasVerilator))('uscope_rvfi with two channels
     expect(found.length).toBeGreaterThan(1800);
   });
 
+  it('uses the ids in turn that two cycles can fill, which makes a trace half as large as 64 of them do', () => {
+    const ids = seen.retired.map(({ fields }) => fields.entity_id);
+    expect(ids).toEqual(ids.map((_, i) => BigInt(i % 4)));
+  });
+
   it('records the same where the fields of an entity have another order', async () => {
     const [whole, fields] = /fields: \{(entity_id: u32.*?)\}/.exec(extended())!;
     const turned = `fields: {${fields!.split(', ').reverse().join(', ')}}`;

@@ -9,7 +9,7 @@ export interface RewriteOptions {
   /** Default: that of the trace, the longest of several. */
   readonly checkpointIntervalPs?: bigint | undefined;
   readonly compression?: CompressionName | undefined;
-  /** The smallest file: ZSTD, and half the checkpoints unless `checkpointIntervalPs` is given. */
+  /** The smallest file: ZSTD, half the checkpoints unless `checkpointIntervalPs` is given, and a coarse summary. */
   readonly small?: boolean | undefined;
   /** Gathers the summary of the new trace. */
   readonly summarizer?: SummarizerFactory | null | undefined;

@@ -8,6 +8,7 @@ import { rm } from 'node:fs/promises';
 import { UscopeError } from '../base/errors.js';
 import type { EncodedStrings } from '../format/encoded-strings.js';
 import type { SessionInfo } from '../format/session-chunk.js';
+import { fitSummary, type TraceSummary } from '../format/tsum.js';
 import type { Schema } from '../format/types.js';
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
@@ -19,6 +20,7 @@ import type { SegmentIndexer } from './contract/segment-indexer.js';
 import { FileStore } from './file/file-store.js';
 import { SegmentList } from './file/segment-list.js';
 import type { SegmentStore } from './file/segment-store.js';
+import { summaryBudget } from './file/summary-budget.js';
 import { checkpointInterval, createTraceFile } from './file/trace-file.js';
 import {
   CutPolicy,
@@ -402,12 +404,18 @@ export class RecordWriter {
     }
   }
 
+  /** All segments are in the file. */
+  private summary(): TraceSummary {
+    const whole = this.summarizer?.finish() ?? EMPTY_SUMMARY;
+    return this.options.coarseSummary ? fitSummary(whole, summaryBudget(this.store.bytes)) : whole;
+  }
+
   private async writeFinal(end: SessionEnd): Promise<void> {
     const { lost = 0n, rejected = 0n, completed, status } = end;
     this.lateStrings ??= this.strings.drain();
     const bytes = await this.store.finalize({
       totalTimePs: this.position.totalTimePs,
-      summary: this.summarizer?.finish() ?? EMPTY_SUMMARY,
+      summary: this.summary(),
       numStrings: this.strings.next,
       lateStrings: this.lateStrings,
       indexer: this.indexer,

@@ -5,8 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limitOfFile, THREADS_MS } from '../../../test/support/limits.js';
 import { lacks } from '../../../test/support/needs.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
-import { openTraceFile } from '../reader/node.js';
+import type { TraceSummary } from '../format/tsum.js';
+import { fileSource, openTraceFile } from '../reader/node.js';
 import { parseSchema } from '../schema/index.js';
+import { createCpuSummarizer } from '../semantics/cpu/summarizer.js';
+import { verifyTrace } from '../tools/verify/index.js';
 import { smallInterval, TraceWriter, type WriterOptions } from './index.js';
 
 // Threads compress with ZSTD.
@@ -34,6 +37,32 @@ async function write(name: string, options: Partial<WriterOptions>) {
   return path;
 }
 
+/** Counters alone: less is in the segments than in the summary of them. */
+async function count(name: string, options: Partial<WriterOptions>): Promise<TraceSummary> {
+  const counters = Array.from({ length: 8 }, (_, i) => `n${i}: counter`).join(', ');
+  const counting = parseSchema(
+    `uscope: 1\ndut: {dut_name: t}\nclocks: {clk: 1000}\nscopes: {top: {clock: clk, storages: {${counters}}}}\n`,
+  );
+  const path = join(directory, name);
+  const writer = await TraceWriter.create({
+    path,
+    schema: counting.schema,
+    summarizer: createCpuSummarizer,
+    ...options,
+  });
+  for (let cycle = 0; cycle < 400_000; cycle += 4) {
+    writer.beginCycle(cycle * 1000);
+    writer.slotAdd((cycle / 4) % 8, 0, 0, 1);
+    writer.endCycle();
+    if (cycle % 4096 === 0) await writer.ready();
+  }
+  await writer.close();
+  const trace = await openTraceFile(path);
+  const summary = await trace.summary();
+  await trace.close();
+  return summary!;
+}
+
 describe('small files', () => {
   it('double the checkpoint interval, as long as it stays a u64', () => {
     expect(smallInterval(10_000_000n)).toBe(20_000_000n);
@@ -54,6 +83,29 @@ describe('small files', () => {
     }
     expect(contents[1]).toBe(contents[0]);
   });
+
+  it.skipIf(lacks('zstd-napi or Node 22.15', zstdForTests))(
+    'have a summary of at most a sixteenth, whose sums are those of the whole one',
+    async () => {
+      const counting = await Promise.all([
+        count('counted.uscope', {}),
+        count('coarse.uscope', { small: true }),
+      ]);
+      const [whole, coarse] = counting as [TraceSummary, TraceSummary];
+      expect(coarse.baseIntervalCycles).toBeGreaterThan(whole.baseIntervalCycles);
+      const bytes = statSync(join(directory, 'coarse.uscope')).size;
+      const buckets = coarse.counters
+        .flatMap(({ levels }) => levels)
+        .reduce((sum, level) => sum + level.sum.length, 0);
+      expect(buckets * 24).toBeLessThan(bytes / 16);
+      expect(statSync(join(directory, 'counted.uscope')).size).toBeGreaterThan(2 * bytes);
+      const total = ({ counters }: TraceSummary) => counters.map(({ levels }) => levels.at(-1)!.sum[0]);
+      expect(total(coarse)).toEqual(total(whole));
+      const source = await fileSource(join(directory, 'coarse.uscope'));
+      expect((await verifyTrace(source)).findings).toEqual([]);
+      await source.close?.();
+    },
+  );
 
   it.skipIf(lacks('zstd-napi or Node 22.15', zstdForTests))('keep an interval that is given', async () => {
     const trace = await openTraceFile(

@@ -12,7 +12,6 @@ from .trace import Trace
 
 _LOADS = (0x03, 0x07, 0x2F)
 _BRANCH, _JAL, _JALR = 0x63, 0x6F, 0x67
-_ENTITY_SLOTS = 64
 _MACHINE_MODE = 3
 
 
@@ -88,15 +87,16 @@ class Rvfi:
         for entity, trapped in self._held:
             if trapped:
                 self._emit("flush", entity_id=entity, reason="exception")  # type: ignore[arg-type]
-            self._view.entities[entity % _ENTITY_SLOTS].clear()
+            self._view.entities[entity].clear()
         self._held.clear()
 
     def _record(self, channel: int) -> None:
         xlen = self._xlen
         bits, pc = self._part("insn", channel, 32), self._part("pc_rdata", channel, xlen)
-        entity, self._next_id = self._next_id, (self._next_id + 1) & 0xFFFF_FFFF
+        # As many in turn as two cycles can fill: what ends in a cycle has other ids than what retires in it.
+        entity, self._next_id = self._next_id, (self._next_id + 1) % (2 * self._channels)
         compressed = bits & 3 != 3
-        self._view.entities[entity % _ENTITY_SLOTS].set(
+        self._view.entities[entity].set(
             entity_id=entity,
             pc=pc,
             inst_bits=bits,

@@ -16,7 +16,13 @@ import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { Action } from '../../format/types.js';
-import { type OpenOutput, openNodeOutput, RecordWriter, resumeTrace } from '../../writer/index.js';
+import {
+  type OpenOutput,
+  openNodeOutput,
+  RecordWriter,
+  resumeTrace,
+  type WriterOptions,
+} from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 
 // Daemons sync files, and are waited for.
@@ -327,5 +333,27 @@ describe('a full disk', () => {
     full = false;
     expect((await peer.next('closed')).stats).toMatchObject({ frames: 50n, lost: 0n });
     expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(50));
+  });
+
+  it('asks for small files when its operator does: of the writer, also of a trace that is resumed', async () => {
+    const asked: Partial<WriterOptions>[] = [];
+    const { daemon } = await bench.startDaemon({
+      small: true,
+      sinks: {
+        create: (options) => {
+          asked.push(options);
+          return RecordWriter.create({ ...options, compression: 'lz4' });
+        },
+        resume: async (options) => {
+          asked.push(options);
+          return null;
+        },
+      },
+    });
+    const peer = await bench.greetedPeer(daemon);
+    await peer.open({ session: sessionId(1) });
+    expect(asked.length).toBe(2);
+    for (const { compression, coarseSummary } of asked)
+      expect([compression, coarseSummary]).toEqual(['zstd', true]);
   });
 });

@@ -32,7 +32,7 @@ export interface RegistryOptions {
   /** Schema text for clients that send none. */
   readonly schema?: { readonly text: string; readonly file: string } | undefined;
   readonly compression?: CompressionName | undefined;
-  /** Smallest files: ZSTD, and half the checkpoints that clients ask for. */
+  /** Smallest files: ZSTD, half the checkpoints that clients ask for, and a coarse summary. */
   readonly small?: boolean | undefined;
   /** For clients that ask for no interval. */
   readonly checkpointIntervalPs?: bigint | undefined;
@@ -233,6 +233,7 @@ export class Registry {
       dut,
       checkpointIntervalPs: intervalPs,
       compression: options.small ? 'zstd' : options.compression,
+      coarseSummary: options.small,
       sessionId: id,
       runId: run.id,
       coreIndex: message.core,

@@ -26,10 +26,12 @@ export interface WriterOptions {
   /** Default 'lz4', which every viewer opens. */
   readonly compression?: CompressionName | undefined;
   /**
-   * The smallest file: ZSTD, and checkpoints half as often as by default unless `checkpointIntervalPs` is given. WRITER_COMPRESSION with
-   * another compression, or where there is no ZSTD.
+   * The smallest file: ZSTD, checkpoints half as often as by default unless `checkpointIntervalPs` is given, and `coarseSummary`.
+   * WRITER_COMPRESSION with another compression, or where there is no ZSTD.
    */
   readonly small?: boolean | undefined;
+  /** The summary, which is not compressed, takes at most a sixteenth of the file: its finest levels are left out. */
+  readonly coarseSummary?: boolean | undefined;
   /** ZSTD level; default 1. */
   readonly compressionLevel?: number | undefined;
   /** 16 bytes each; a random session id and an all-zero run id by default. */

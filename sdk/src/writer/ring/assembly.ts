@@ -22,6 +22,7 @@ import {
 import { crcInTurns } from '../file/crc-in-turns.js';
 import { FileStore } from '../file/file-store.js';
 import { SegmentList } from '../file/segment-list.js';
+import { summaryBudget } from '../file/summary-budget.js';
 import { createTraceFile } from '../file/trace-file.js';
 import { EMPTY_SUMMARY } from '../frames/empty-summary.js';
 import type { Summarizer, SummarizerFactory } from '../frames/summarizer.js';
@@ -63,14 +64,6 @@ export interface AssemblyOptions {
   /** Segments up to this ordinal are durable in the file, which has this number of bytes. */
   readonly onWritten?: ((ordinal: number, bytes: number) => void | Promise<void>) | undefined;
 }
-
-/** Bytes that the summary of this number of bytes of segments may take. */
-export function summaryBudget(segmentBytes: number): number {
-  return Math.max(MIN_SUMMARY_BYTES, Math.floor(segmentBytes / SUMMARY_SHARE));
-}
-
-const SUMMARY_SHARE = 16;
-const MIN_SUMMARY_BYTES = 4096;
 
 /** Writes the file, finalized and durable; returns its size. */
 export async function assemble(source: AssemblySource, options: AssemblyOptions): Promise<number> {

@@ -12,7 +12,7 @@ import {
   trapCause,
   trapValue,
 } from './instruction.js';
-import { ENTITY_SLOTS, type RvfiCounter, type RvfiEvent, type RvfiPin, type RvfiPlan } from './pins.js';
+import type { RvfiCounter, RvfiEvent, RvfiPin, RvfiPlan } from './pins.js';
 
 const RETIRE = 0;
 const EXCEPTION = 1;
@@ -41,6 +41,7 @@ export class RvfiRecorder implements Recorder {
   private readonly checker: RvfiChecker;
   /** Retired in the cycle before: they end in this one. */
   private held: Held[] = [];
+  /** In turn, as many slots as two cycles can fill: few ids make a small file. */
   private nextSlot = 0;
   /** Where the core gives no order. */
   private counted = 0;
@@ -152,7 +153,7 @@ export class RvfiRecorder implements Recorder {
 
   private one(channel: number, one: RvfiInstruction): void {
     const slot = this.nextSlot;
-    this.nextSlot = (slot + 1) % ENTITY_SLOTS;
+    this.nextSlot = (slot + 1) % (2 * this.plan.channels);
     this.birth(slot, one);
     this.event('stage_transition', [slot, RETIRE]);
     this.checker.check(

@@ -139,6 +139,8 @@ describe('RVFI of a waveform', () => {
     });
     expect(shown).toEqual(expected);
     expect(others).toEqual([]);
+    // As in the module: the ids that two cycles can fill, in turn.
+    expect(retired.map(({ fields }) => fields.entity_id)).toEqual(retired.map((_, i) => BigInt(i % 4)));
     const state = await trace.stateAt(trace.totalTimePs);
     const traps = expected.filter(({ facts }) => facts.some(({ event }) => event === 'trap')).length;
     expect(state.slotField('core0/traps', 0, 'count')).toBe(BigInt(traps));
