@@ -28,7 +28,7 @@ export class SegmentWatch {
   /** @param watched made when the segment is known @throws UscopeError FORMAT_* for damage */
   async find(index: number, watched: (segment: LoadedSegment) => Watched | Promise<Watched>): Promise<Found> {
     const packed = await this.loader.packedCached(index);
-    const kernel = takeKernel(this.plan.space);
+    const kernel = takeKernel(this.plan.space, packed.blob.bytes);
     try {
       const segment = await this.loader.unpack(packed, kernel);
       const wanted = await watched(segment);

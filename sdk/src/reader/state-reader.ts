@@ -47,7 +47,7 @@ export class StateReader {
     const packed = await this.loader.packedCached(index);
     await this.loader.confirm(index + 1);
     const state = await this.atStartOf(index);
-    const kernel = this.replay.takeKernel();
+    const kernel = this.replay.takeKernel(packed);
     try {
       this.replay.run(state, await this.loader.unpack(packed, kernel), timePs, kernel);
     } finally {

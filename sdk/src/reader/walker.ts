@@ -56,9 +56,10 @@ export class Walker {
    */
   async scanSegment(index: number, range: TimeRange, visitor: ScanVisitor): Promise<boolean> {
     const scan = this.begin(range);
-    const kernel = takeKernel();
+    const packed = await this.loader.packedCached(index);
+    const kernel = takeKernel(0, packed.blob.bytes);
     try {
-      const segment = await this.loader.unpack(await this.loader.packedCached(index), kernel);
+      const segment = await this.loader.unpack(packed, kernel);
       if (visitor.segment && (await visitor.segment(segment)) === false) return false;
       scan.begin(segment);
       return scan.visit(visitor);

@@ -105,6 +105,46 @@ describe('compiled LZ4', () => {
   });
 });
 
+describe('a block that a kernel holds', () => {
+  const [one, other] = [7, 9].map((seed) => Uint8Array.from({ length: 5000 }, (_, at) => (at * seed) >> 4));
+  const [first, second] = [blockOf(one!), blockOf(other!)];
+
+  it('is not decompressed again, as long as nothing else was put there', () => {
+    const kernel = take();
+    const bytes = kernel.decompressLz4(first, one!.length)!;
+    expect(kernel.holds(first)).toBe(true);
+    // Only bytes that nobody writes again keep a change.
+    bytes[17]! ^= 1;
+    const again = kernel.decompressLz4(first, one!.length)!;
+    expect([again[17], again[18]]).toEqual([one![17]! ^ 1, one![18]]);
+    expect(Buffer.from(kernel.decompressLz4(second, other!.length)!)).toEqual(Buffer.from(other!));
+    expect(kernel.holds(first)).toBe(false);
+    expect(Buffer.from(kernel.decompressLz4(first, one!.length)!)).toEqual(Buffer.from(one!));
+    kernel.place(other!);
+    expect(kernel.holds(first)).toBe(false);
+    giveBack(kernel);
+  });
+
+  it('is found by who wants it next, unless more space is needed where it lies', () => {
+    const [kernel, another] = [take(), take()];
+    kernel.decompressLz4(first, one!.length);
+    another.decompressLz4(second, other!.length);
+    giveBack(kernel);
+    giveBack(another);
+    const found = takeKernel(0, first)!;
+    expect([found === kernel, found.holds(first)]).toEqual([true, true]);
+    giveBack(found);
+    const wider = takeKernel(4096, first)!;
+    expect([wider === kernel, wider.holds(first)]).toEqual([true, false]);
+    new Uint8Array(wider.buffer, wider.spaceAt, 4096).fill(255);
+    expect(Buffer.from(wider.decompressLz4(first, one!.length)!)).toEqual(Buffer.from(one!));
+    giveBack(wider);
+    // Its place is behind the space that others want: it stays.
+    expect(takeKernel(64, first)!.holds(first)).toBe(true);
+    giveBack(wider);
+  });
+});
+
 describe('kernels in turns', () => {
   const SEGMENTS = 12;
   const ITEMS = 30;

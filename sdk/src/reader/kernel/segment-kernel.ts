@@ -10,7 +10,7 @@ const PAGE_BYTES = 64 * 1024;
 /** The code may read and write so far after what it is given: LZ4_SLACK. */
 const SLACK_BYTES = 32;
 const ALIGNMENT = 64;
-/** Kernels kept for the next user, at most this number, and none with a larger memory. */
+/** Kernels kept for the next user, at most this number, and none with a larger memory. Each holds a segment, compressed and not. */
 const MAX_FREE = 2;
 const MAX_FREE_BYTES = 16 * 1024 * 1024;
 /** Larger segments are for the plain paths: a memory never shrinks. */
@@ -29,6 +29,8 @@ export class SegmentKernel {
   /** Where the bytes begin that `takeKernel` was asked for. */
   readonly spaceAt: number;
   private deltasAt: number;
+  /** What was decompressed last, as long as it is still there. */
+  private held: { readonly block: Uint8Array; readonly size: number } | null = null;
 
   constructor(module: WebAssembly.Module) {
     this.exports = new WebAssembly.Instance(module, {}).exports as unknown as KernelExports;
@@ -41,25 +43,50 @@ export class SegmentKernel {
     return this.exports.memory.buffer;
   }
 
-  /** False: that is too much. Nothing is in the memory yet. */
-  provide(space: number): boolean {
-    this.deltasAt = aligned(this.spaceAt + space);
-    return this.reserve(this.deltasAt);
+  /**
+   * False: that is too much.
+   * @param block comes next: where it is in the memory already, it stays there if the space is in front of it
+   */
+  provide(space: number, block: Uint8Array | null): boolean {
+    const least = aligned(this.spaceAt + space);
+    if (block && this.holds(block) && this.deltasAt >= least) return true;
+    this.held = null;
+    // It never moves forward again: the next user may want less space, and the segment that is decompressed now.
+    const at = Math.max(this.deltasAt, least);
+    if (!this.reserve(at)) return false;
+    this.deltasAt = at;
+    return true;
   }
 
-  /** The bytes of an LZ4 block, valid until the kernel is used for another one; null when it does not yield exactly `rawSize` bytes. */
-  decompressLz4(block: Uint8Array, rawSize: number): Uint8Array | null {
+  /** Whether `decompressLz4` has nothing to do for a block: the very same array, which nobody has changed since. */
+  holds(block: Uint8Array): boolean {
+    return this.held?.block === block;
+  }
+
+  /**
+   * The bytes of an LZ4 block, valid until the kernel is used for another one; null when it does not yield exactly `rawSize` bytes.
+   * @param prefix bytes in front of the block
+   */
+  decompressLz4(framed: Uint8Array, rawSize: number, prefix = 0): Uint8Array | null {
+    const { held } = this;
+    if (held?.block === framed && held.size === rawSize)
+      return new Uint8Array(this.buffer, this.deltasAt, rawSize);
+    this.held = null;
+    const block = framed.subarray(prefix);
     const source = aligned(this.deltasAt + rawSize + SLACK_BYTES);
     if (!this.reserve(source + block.length + SLACK_BYTES)) return null;
     new Uint8Array(this.buffer, source).set(block);
     const good = this.exports.lz4_decompress(source, block.length, this.deltasAt, rawSize);
-    return good === 1 ? new Uint8Array(this.buffer, this.deltasAt, rawSize) : null;
+    if (good !== 1) return null;
+    this.held = { block: framed, size: rawSize };
+    return new Uint8Array(this.buffer, this.deltasAt, rawSize);
   }
 
   /** Where these bytes lie in the memory, to which they are copied unless they do already; 0: they are too many. */
   place(bytes: Uint8Array): number {
     if (bytes.buffer === this.buffer) return bytes.byteOffset;
     if (!this.reserve(this.deltasAt + bytes.length + SLACK_BYTES)) return 0;
+    this.held = null;
     new Uint8Array(this.buffer, this.deltasAt).set(bytes);
     return this.deltasAt;
   }
@@ -90,15 +117,21 @@ let compiled: WebAssembly.Module | null | undefined;
 
 /**
  * @param space bytes needed besides the segment
+ * @param block what is going to be decompressed: a kernel that holds it already is preferred
  * @returns null where there is no WebAssembly, or not so much memory
  */
-export function takeKernel(space = 0): SegmentKernel | null {
+export function takeKernel(space = 0, block: Uint8Array | null = null): SegmentKernel | null {
   compiled = compiled === undefined ? compile() : compiled;
   if (compiled === null) return null;
-  const kernel = free.pop() ?? new SegmentKernel(compiled);
-  if (kernel.provide(space)) return kernel;
+  const kernel = takeFree(block) ?? new SegmentKernel(compiled);
+  if (kernel.provide(space, block)) return kernel;
   giveBack(kernel);
   return null;
+}
+
+function takeFree(block: Uint8Array | null): SegmentKernel | undefined {
+  const holder = block ? free.findIndex((kernel) => kernel.holds(block)) : -1;
+  return holder < 0 ? free.pop() : free.splice(holder, 1)[0];
 }
 
 export function giveBack(kernel: SegmentKernel | null): void {

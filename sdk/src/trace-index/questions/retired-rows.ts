@@ -4,16 +4,23 @@
  */
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
-import { BlockEnd, endOf, type InstructionBlock } from '../../semantics/blocks/block.js';
-import { blockOf } from '../../semantics/blocks/instruction-blocks.js';
+import { BlockEnd } from '../../semantics/blocks/block.js';
+import { rowEnds } from '../../semantics/blocks/row-ends.js';
 import type { CpuCore } from '../../semantics/cpu/cores.js';
 import { BoundedCache } from '../containers/bounded-cache.js';
 import type { RowLevel } from '../rows/row-levels.js';
 import type { RowsChunk } from '../rows/row-table.js';
 import { chunksOf } from './row-groups.js';
 
-/** Which rows of a segment retired, kept for the next question. */
+/** How rows of segments ended, kept for the next question. */
 const CACHE_BYTES = 4 * 1024 * 1024;
+
+/** How the rows born in a segment ended: a `BlockEnd` each. */
+interface SegmentEnds {
+  readonly ends: Uint8Array;
+  /** Of the first rows it was looked for in later segments too. */
+  readonly rows: number;
+}
 
 /** A group on the way down: its rows, and how many before it retired. */
 interface Group {
@@ -35,10 +42,7 @@ interface Known {
 type IsIt = (group: Group) => boolean;
 
 export class RetiredRows {
-  private readonly ends = new BoundedCache<number, { firstRow: number; isRetired: Uint8Array }>(
-    CACHE_BYTES,
-    ({ isRetired }) => isRetired.length + 64,
-  );
+  private readonly ends = new BoundedCache<number, SegmentEnds>(CACHE_BYTES, ({ ends }) => ends.length + 128);
   private known: Promise<Known> | null = null;
 
   constructor(
@@ -59,10 +63,7 @@ export class RetiredRows {
     const { firstRow, endRow, before, retired } = group;
     if (retired === endRow - firstRow) return before + row - firstRow;
     if (retired === 0) return before;
-    const ends = await this.endsOf(group.segment);
-    let count = before;
-    for (let at = firstRow; at < row; at++) count += ends.isRetired[at - ends.firstRow]!;
-    return count;
+    return before + retiredIn((await this.endsOf(group)).subarray(0, row - firstRow));
   }
 
   async rowOf(number: number): Promise<number | null> {
@@ -72,12 +73,9 @@ export class RetiredRows {
     if (!group) return null;
     const { firstRow, endRow, before, retired } = group;
     if (retired === endRow - firstRow) return firstRow + number - before;
-    const ends = await this.endsOf(group.segment);
     let left = number - before;
-    for (let row = firstRow; row < endRow; row++) {
-      if (ends.isRetired[row - ends.firstRow] && left-- === 0) return row;
-    }
-    return null;
+    const at = (await this.endsOf(group)).findIndex((end) => end === BlockEnd.RETIRED && left-- === 0);
+    return at < 0 ? null : firstRow + at;
   }
 
   /** From the coarsest level to the finest: the first group that is it. */
@@ -129,25 +127,24 @@ export class RetiredRows {
     return true;
   }
 
-  private async endsOf(segment: number) {
+  /** How the rows of a group ended. */
+  private async endsOf({ segment, firstRow, endRow }: Group): Promise<Uint8Array> {
+    const first = await this.birthsBefore(segment);
+    const [from, to] = [firstRow - first, endRow - first];
     const known = this.ends.get(segment);
-    if (known) return known;
-    const { birthsBefore } = this;
-    const block = await blockOf(this.trace, this.core, segment, { birthsBefore });
-    const made = { firstRow: await birthsBefore(segment), isRetired: retiredOf(block) };
-    this.ends.set(segment, made);
-    return made;
+    const isKnown =
+      known && (to <= known.rows || !known.ends.subarray(from, to).includes(BlockEnd.IN_FLIGHT));
+    if (isKnown) return known.ends.subarray(from, to);
+    const ends = await rowEnds(this.trace, this.core, segment, to);
+    this.ends.set(segment, { ends, rows: to });
+    return ends.subarray(from, to);
   }
 }
 
-/** The rows born in the segment, in order: those listed in flight at the start of a trace have no numbers. */
-function retiredOf(block: InstructionBlock): Uint8Array {
-  const flags = Uint8Array.from({ length: block.count }, (_, row) =>
-    endOf(block, row) === BlockEnd.RETIRED ? 1 : 0,
-  );
-  const { numbers } = block;
-  if (numbers === null) return flags;
-  return flags.filter((_, row) => numbers[row] !== 0xffff_ffff);
+function retiredIn(ends: Uint8Array): number {
+  let count = 0;
+  for (const end of ends) if (end === BlockEnd.RETIRED) count++;
+  return count;
 }
 
 function firstRowOf({ firstRow, rows }: RowsChunk, group: number): number {
