@@ -56,16 +56,11 @@ export class Walker {
    */
   async scanSegment(index: number, range: TimeRange, visitor: ScanVisitor): Promise<boolean> {
     const scan = this.begin(range);
-    const packed = await this.loader.packedCached(index);
-    const kernel = takeKernel(0, packed.blob.bytes);
-    try {
-      const segment = await this.loader.unpack(packed, kernel);
+    return this.loader.inPlace(index, 0, async (segment) => {
       if (visitor.segment && (await visitor.segment(segment)) === false) return false;
       scan.begin(segment);
       return scan.visit(visitor);
-    } finally {
-      giveBack(kernel);
-    }
+    });
   }
 
   async *frames(range: TimeRange): AsyncGenerator<Frame> {

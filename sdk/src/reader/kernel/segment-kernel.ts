@@ -16,6 +16,16 @@ const MAX_FREE_BYTES = 16 * 1024 * 1024;
 /** Larger segments are for the plain paths: a memory never shrinks. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
+/** A little more is wanted than for the segment before. */
+const GROWTH = 1.125;
+
+/** A segment as the file has it, in a kernel's memory. */
+interface PackedHere {
+  readonly owner: object;
+  readonly index: number;
+  readonly segment: object;
+}
+
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
   readonly __heap_base: { readonly value: number };
@@ -31,6 +41,9 @@ export class SegmentKernel {
   private deltasAt: number;
   /** What was decompressed last, as long as it is still there. */
   private held: { readonly block: Uint8Array; readonly size: number } | null = null;
+  /** Where a segment lies as the file has it, and what its owner knows of it. */
+  private packedMemory = new Uint8Array(0);
+  private packed: PackedHere | null = null;
 
   constructor(module: WebAssembly.Module) {
     this.exports = new WebAssembly.Instance(module, {}).exports as unknown as KernelExports;
@@ -45,17 +58,36 @@ export class SegmentKernel {
 
   /**
    * False: that is too much.
-   * @param block comes next: where it is in the memory already, it stays there if the space is in front of it
+   * @param keeps what is decompressed in the memory stays there if the space is in front of it
    */
-  provide(space: number, block: Uint8Array | null): boolean {
+  provide(space: number, keeps: boolean): boolean {
     const least = aligned(this.spaceAt + space);
-    if (block && this.holds(block) && this.deltasAt >= least) return true;
+    if (keeps && this.deltasAt >= least) return true;
     this.held = null;
     // It never moves forward again: the next user may want less space, and the segment that is decompressed now.
     const at = Math.max(this.deltasAt, least);
     if (!this.reserve(at)) return false;
     this.deltasAt = at;
     return true;
+  }
+
+  /** Memory for a segment as the file has it; what was in it before is lost. */
+  memoryForPacked(bytes: number): Uint8Array {
+    this.packed = null;
+    this.held = null;
+    if (this.packedMemory.length < bytes) this.packedMemory = new Uint8Array(Math.ceil(bytes * GROWTH));
+    return this.packedMemory.subarray(0, bytes);
+  }
+
+  /** A segment has been read into `memoryForPacked`. */
+  keepPacked(packed: PackedHere): void {
+    this.packed = packed;
+  }
+
+  /** What `keepPacked` got, as long as it is still there. */
+  packedOf(owner: object, index: number): object | null {
+    const { packed } = this;
+    return packed?.owner === owner && packed.index === index ? packed.segment : null;
   }
 
   /** Whether `decompressLz4` has nothing to do for a block: the very same array, which nobody has changed since. */
@@ -113,29 +145,37 @@ export class SegmentKernel {
 }
 
 const free: SegmentKernel[] = [];
+let inUse = 0;
 let compiled: WebAssembly.Module | null | undefined;
 
 /**
  * @param space bytes needed besides the segment
- * @param block what is going to be decompressed: a kernel that holds it already is preferred
+ * @param has tells a kernel that holds what is going to be looked at
  * @returns null where there is no WebAssembly, or not so much memory
  */
-export function takeKernel(space = 0, block: Uint8Array | null = null): SegmentKernel | null {
+export function takeKernel(
+  space = 0,
+  has: (kernel: SegmentKernel) => boolean = () => false,
+): SegmentKernel | null {
   compiled = compiled === undefined ? compile() : compiled;
   if (compiled === null) return null;
-  const kernel = takeFree(block) ?? new SegmentKernel(compiled);
-  if (kernel.provide(space, block)) return kernel;
+  const holder = free.findIndex(has);
+  const kernel = (holder < 0 ? free.pop() : free.splice(holder, 1)[0]) ?? new SegmentKernel(compiled);
+  inUse++;
+  if (kernel.provide(space, holder >= 0)) return kernel;
   giveBack(kernel);
   return null;
 }
 
-function takeFree(block: Uint8Array | null): SegmentKernel | undefined {
-  const holder = block ? free.findIndex((kernel) => kernel.holds(block)) : -1;
-  return holder < 0 ? free.pop() : free.splice(holder, 1)[0];
+/** Whether few kernels are in use: one may wait for a file then. */
+export function hasIdleKernels(): boolean {
+  return inUse < MAX_FREE;
 }
 
 export function giveBack(kernel: SegmentKernel | null): void {
-  if (kernel && free.length < MAX_FREE && kernel.buffer.byteLength <= MAX_FREE_BYTES) free.push(kernel);
+  if (!kernel) return;
+  inUse--;
+  if (free.length < MAX_FREE && kernel.buffer.byteLength <= MAX_FREE_BYTES) free.push(kernel);
 }
 
 /** Pages may be forbidden to compile. */

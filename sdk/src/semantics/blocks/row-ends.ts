@@ -42,7 +42,7 @@ async function followed(
   const tracker = new CompiledTracker(kernel, trace, core, entities, false, 'ends');
   const checkpoints = access.checkpointsOf(entities);
   const last = Math.min(access.count - 1, segment + DEFAULT_SEGMENTS);
-  const window = await access.window();
+  const window = await access.window(0, false);
   let [listed, births] = [0, 0];
   try {
     for (let index = segment; index <= last; index++) {
