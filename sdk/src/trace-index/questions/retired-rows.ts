@@ -1,6 +1,6 @@
 /**
- * Retired numbers: the rows that retired, counted in order of birth. Prefix sums of the levels of rows lead to a group of 64; only where some of a group
- * retired and others did not, the instructions of its segment are looked at.
+ * Retired numbers: the rows that retired, counted in order of birth. Sums of the levels of rows lead to a group of 64; only where some of a group
+ * retired and others did not, its segment is looked at.
  */
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
@@ -9,8 +9,7 @@ import { rowEnds } from '../../semantics/blocks/row-ends.js';
 import type { CpuCore } from '../../semantics/cpu/cores.js';
 import { BoundedCache } from '../containers/bounded-cache.js';
 import type { RowLevel } from '../rows/row-levels.js';
-import type { RowsChunk } from '../rows/row-table.js';
-import { chunksOf } from './row-groups.js';
+import { countsOf, type RowRange } from './row-groups.js';
 
 /** How rows of segments ended, kept for the next question. */
 const CACHE_BYTES = 4 * 1024 * 1024;
@@ -58,7 +57,7 @@ export class RetiredRows {
     const known = await this.knownRows();
     if (row > known.row) return null;
     if (row === known.row) return known.retired;
-    const group = await this.find(({ endRow }) => row < endRow);
+    const group = await this.groupOf(row);
     if (!group) return this.total();
     const { firstRow, endRow, before, retired } = group;
     if (retired === endRow - firstRow) return before + row - firstRow;
@@ -78,31 +77,24 @@ export class RetiredRows {
     return at < 0 ? null : firstRow + at;
   }
 
+  /** The group of a row; null: there are fewer rows. */
+  private async groupOf(row: number): Promise<Group | null> {
+    const isIt: IsIt = ({ endRow }) => row < endRow;
+    const [finest, next] = this.levels;
+    // A chunk of a coarser level knows what retired before it.
+    const levels = next ? [next, finest!] : [];
+    return (await descend(levels, { from: row, to: row + 1 }, null, isIt)) ?? this.find(isIt);
+  }
+
   /** From the coarsest level to the finest: the first group that is it. */
-  private async find(isIt: IsIt): Promise<Group | null> {
-    let within = { from: 0, to: Number.POSITIVE_INFINITY };
-    let before = 0;
-    let found: Group | null = null;
-    for (const level of [...this.levels].reverse()) {
-      found = null;
-      for await (const chunk of chunksOf(level, within)) {
-        found = firstOf(chunk, within.from, before, isIt);
-        if (found) break;
-        before = chunk.retired.reduce((sum, retired, group) => {
-          return firstRowOf(chunk, group) < within.from ? sum : sum + retired;
-        }, before);
-      }
-      if (!found) return null;
-      within = { from: found.firstRow, to: found.endRow };
-      ({ before } = found);
-    }
-    return found;
+  private find(isIt: IsIt): Promise<Group | null> {
+    return descend([...this.levels].reverse(), { from: 0, to: Number.POSITIVE_INFINITY }, 0, isIt);
   }
 
   private async total(): Promise<number> {
     let sum = 0;
     const top = this.levels[this.levels.length - 1]!;
-    for await (const { retired } of top.load(0, top.length)) for (const count of retired) sum += count;
+    for await (const { retired } of top.loadCounts(0, top.length)) for (const count of retired) sum += count;
     return sum;
   }
 
@@ -120,11 +112,12 @@ export class RetiredRows {
   }
 
   private async hasNoUnknown(): Promise<boolean> {
-    const top = this.levels[this.levels.length - 1]!;
-    for await (const { unknown } of top.load(0, top.length)) {
-      if (unknown.some((count) => count > 0)) return false;
+    const [finest, ...coarser] = this.levels;
+    for (const level of coarser.reverse()) {
+      const hasNone = await hasNoUnknown(level);
+      if (hasNone !== 'damaged') return hasNone;
     }
-    return true;
+    return (await hasNoUnknown(finest!)) === true;
   }
 
   /** How the rows of a group ended. */
@@ -141,31 +134,70 @@ export class RetiredRows {
   }
 }
 
+/** Of a level that is damaged too little is known. */
+async function hasNoUnknown(level: RowLevel): Promise<boolean | 'damaged'> {
+  for await (const { unknown, retiredBefore } of level.loadCounts(0, level.length)) {
+    if (!unknown.some((count) => count > 0)) continue;
+    return Number.isNaN(retiredBefore) ? 'damaged' : false;
+  }
+  return true;
+}
+
 function retiredIn(ends: Uint8Array): number {
   let count = 0;
   for (const end of ends) if (end === BlockEnd.RETIRED) count++;
   return count;
 }
 
-function firstRowOf({ firstRow, rows }: RowsChunk, group: number): number {
-  let row = firstRow;
-  for (let at = 0; at < group; at++) row += rows[at]!;
-  return row;
+/**
+ * The first group of the last level that is it, within a group of each level before; null: none is, or too little is known.
+ * @param levels each finer than the one before
+ * @param before rows in front of the range that retired; null: not known
+ */
+async function descend(
+  levels: readonly RowLevel[],
+  range: RowRange,
+  before: number | null,
+  isIt: IsIt,
+): Promise<Group | null> {
+  let [within, sum] = [range, before];
+  let found: Group | null = null;
+  for (const level of levels) {
+    const isLast = level === levels.at(-1);
+    const group = await firstIn(level, within, sum, isIt, isLast);
+    // Of a level that is damaged here: the next one is read where it would have been.
+    if (group === 'damaged' && !isLast && sum !== null) continue;
+    if (group === null || group === 'damaged') return null;
+    within = { from: group.firstRow, to: group.endRow };
+    sum = group.before;
+    found = group;
+  }
+  return found;
 }
 
-/** @param from groups before that row are passed over */
-function firstOf(chunk: RowsChunk, from: number, before: number, isIt: IsIt): Group | null {
-  let firstRow = chunk.firstRow;
-  for (let at = 0; at < chunk.length; at++) {
-    const endRow = firstRow + chunk.rows[at]!;
-    if (firstRow >= from) {
-      const retired = chunk.retired[at]!;
-      const [ended, segment] = [chunk.ended[at]!, chunk.segment[at]!];
-      const group = { firstRow, endRow, before, retired, ended, segment };
-      if (isIt(group)) return group;
-      before += retired;
+async function firstIn(
+  level: RowLevel,
+  within: RowRange,
+  before: number | null,
+  isIt: IsIt,
+  isFinest: boolean,
+): Promise<Group | null | 'damaged'> {
+  let sum = before ?? Number.NaN;
+  for await (const chunk of countsOf(level, within)) {
+    if (!isFinest) sum = chunk.retiredBefore;
+    if (Number.isNaN(sum)) return 'damaged';
+    let firstRow = chunk.firstRow;
+    for (let at = 0; at < chunk.length; at++) {
+      const endRow = firstRow + chunk.rows[at]!;
+      const [retired, ended, segment] = [chunk.retired[at]!, chunk.ended[at]!, chunk.segment[at]!];
+      if (endRow > within.from) {
+        const group = { firstRow, endRow, before: sum, retired, ended, segment };
+        if (isIt(group)) return group;
+      }
+      // Of the finest level what lies in front of the range has been counted already.
+      if (!isFinest || firstRow >= within.from) sum += retired;
+      firstRow = endRow;
     }
-    firstRow = endRow;
   }
   return null;
 }
