@@ -81,10 +81,9 @@ async function lz4(
 }
 
 function compiledLz4(framed: Uint8Array, rawSize: number, kernel: SegmentKernel | null): Uint8Array | null {
-  const block = framed.subarray(LZ4_PREFIX_SIZE);
-  if (kernel) return kernel.decompressLz4(block, rawSize);
-  const ours = takeKernel();
-  const raw = ours?.decompressLz4(block, rawSize)?.slice() ?? null;
+  if (kernel) return kernel.decompressLz4(framed, rawSize, LZ4_PREFIX_SIZE);
+  const ours = takeKernel(0, (one) => one.holds(framed));
+  const raw = ours?.decompressLz4(framed, rawSize, LZ4_PREFIX_SIZE)?.slice() ?? null;
   giveBack(ours);
   return raw;
 }

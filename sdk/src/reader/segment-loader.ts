@@ -10,7 +10,7 @@ import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '..
 import type { CompressionName } from '../format/types.js';
 import { type Codec, type DeltaBlob, decompressDeltas } from './codec.js';
 import { commitRecordOffset } from './commit-strings.js';
-import type { SegmentKernel } from './kernel/segment-kernel.js';
+import { giveBack, hasIdleKernels, type SegmentKernel, takeKernel } from './kernel/segment-kernel.js';
 import {
   chainError,
   readSegmentHeader,
@@ -73,6 +73,8 @@ export class SegmentLoader {
   /** Headers seen after the segments loaded; see `confirm`. */
   private readonly headers = new Map<number, SegmentHeader>();
   private cachedBytes = 0;
+  /** Names this loader in a kernel, which may outlive it. */
+  private readonly token = {};
   private readonly method: CompressionName;
   private readonly interleaved: boolean;
 
@@ -137,6 +139,53 @@ export class SegmentLoader {
     };
   }
 
+  /**
+   * A segment decompressed in a kernel's memory, for as long as `use` takes. Nothing is left to collect where a source reads into memory, as files do; what
+   * the kernel still has of the segment is not read again.
+   * @param space bytes of the kernel for the caller; null: he needs no kernel, and gets none
+   */
+  async inPlace<T>(
+    index: number,
+    space: number | null,
+    use: (segment: LoadedSegment, kernel: SegmentKernel | null) => T | Promise<T>,
+  ): Promise<T> {
+    const { packed, kernel } = await this.borrow(index, space);
+    try {
+      return await use(await this.unpack(packed, kernel), kernel);
+    } finally {
+      giveBack(kernel);
+    }
+  }
+
+  private async borrow(
+    index: number,
+    space: number | null,
+  ): Promise<{ packed: PackedSegment; kernel: SegmentKernel | null }> {
+    const isRead = space !== null && !this.cache.has(index) && this.source.readsInto && hasIdleKernels();
+    const kernel = isRead ? takeKernel(space, (one) => one.packedOf(this.token, index) !== null) : null;
+    if (kernel) {
+      try {
+        return { packed: await this.packedIn(index, kernel), kernel };
+      } catch (error) {
+        giveBack(kernel);
+        throw error;
+      }
+    }
+    const packed = await this.packedCached(index);
+    if (space === null) return { packed, kernel: null };
+    return { packed, kernel: takeKernel(space, (one) => one.holds(packed.blob.bytes)) };
+  }
+
+  /** As `packedCached`, but read into a kernel's memory where that is possible: valid until it is used for another one. */
+  async packedIn(index: number, kernel: SegmentKernel): Promise<PackedSegment> {
+    if (this.cache.has(index) || !this.source.readsInto) return this.packedCached(index);
+    const known = kernel.packedOf(this.token, index) as PackedSegment | null;
+    if (known) return known;
+    const segment = await this.fetch(index, kernel);
+    kernel.keepPacked({ owner: this.token, index, segment });
+    return segment;
+  }
+
   /** The entry of a segment, the youngest from now on. */
   private async keep(index: number): Promise<CacheEntry> {
     const fetched = this.cache.has(index) ? null : { packed: await this.fetch(index), loaded: null };
@@ -180,11 +229,14 @@ export class SegmentLoader {
     await this.check(index, entry, header);
   }
 
-  private async fetch(index: number): Promise<PackedSegment> {
+  /** @param kernel reads into its memory */
+  private async fetch(index: number, kernel: SegmentKernel | null = null): Promise<PackedSegment> {
     const entry = await this.list.entry(index);
     const { offset } = entry;
     const length = await this.readLength(index, offset);
-    const first = await this.source.upTo(offset, length);
+    const first = kernel
+      ? await this.source.into(kernel.memoryForPacked(length), offset)
+      : await this.source.upTo(offset, length);
     const header = decodeSegmentHeader(first, offset);
     if (length > SEGMENT_HEADER_SIZE) this.remember(index + 1, first.subarray(length - SEGMENT_HEADER_SIZE));
     await this.check(index, entry, header);

@@ -7,7 +7,7 @@ import { encodeDrawn, randomFrames, randomOp, schemaOf } from '../../../test/sup
 import { CursorItem, encodeFrames, FrameCursor } from '../format/index.js';
 import { stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
-import { giveBack } from './kernel/segment-kernel.js';
+import { giveBack, takeKernel } from './kernel/segment-kernel.js';
 import { SchemaChecks } from './scan.js';
 import { type LoadedSegment, placeInSegment } from './segment-loader.js';
 import { SegmentReplay } from './segment-replay.js';
@@ -66,7 +66,7 @@ function itemByItem(segment: LoadedSegment, until: bigint | null): Replayed {
 function replayed(segment: LoadedSegment, until: bigint | null, isCompiled: boolean): Replayed {
   const [state, warnings] = [new StorageState(layout), new Warnings()];
   const replay = new SegmentReplay(layout, schema, new SchemaChecks(schema, false, warnings));
-  const kernel = isCompiled ? replay.takeKernel() : null;
+  const kernel = isCompiled && replay.space !== null ? takeKernel(replay.space) : null;
   expect(kernel !== null).toBe(isCompiled);
   const result = outcome(state, warnings, () => replay.run(state, segment, until, kernel));
   expect(state.cells.buffer).not.toBe(kernel?.buffer);
@@ -118,7 +118,7 @@ it('a state too large for a kernel is replayed all the same', () => {
   const fields = Array.from('abcdefghij', (name) => `${name}: u64`).join(', ');
   const large = schemaOf(`big: {kind: dense, slots: 60000, fields: {${fields}}}`);
   const replay = new SegmentReplay(stateLayout(large), large, new SchemaChecks(large, true, new Warnings()));
-  expect(replay.takeKernel()).toBeNull();
+  expect(replay.space).toBeNull();
   const state = new StorageState(large);
   const set = { kind: 'op', action: 1, storageId: 0, slot: 59_999, field: 9, value: 7n } as const;
   replay.run(state, segmentOf(encodeFrames([{ timePs: 5n, items: [set] }], 0n), 0n), null, null);

@@ -4,7 +4,7 @@ import type { Schema } from '../format/types.js';
 import type { StateLayout } from '../state/layout.js';
 import type { StorageState } from '../state/storage-state.js';
 import { ReplayPlan } from './kernel/replay.js';
-import { type SegmentKernel, takeKernel } from './kernel/segment-kernel.js';
+import type { SegmentKernel } from './kernel/segment-kernel.js';
 import type { SchemaChecks } from './scan.js';
 import { type LoadedSegment, placeInSegment } from './segment-loader.js';
 
@@ -22,14 +22,14 @@ export class SegmentReplay {
     this.plan = new ReplayPlan(layout, schema);
   }
 
-  /** One with room for a state, to be given back; null where the plain loop does the work. */
-  takeKernel(): SegmentKernel | null {
-    return this.plan.space > 0 ? takeKernel(this.plan.space) : null;
+  /** Bytes of a kernel that a state needs; null where the plain loop does the work. */
+  get space(): number | null {
+    return this.plan.space > 0 ? this.plan.space : null;
   }
 
   /**
    * Applies the frames up to and with `untilPs` (null: all).
-   * @param kernel of `takeKernel`
+   * @param kernel with `space`
    * @throws UscopeError FORMAT_* with the place in the file; the state is then undefined
    */
   run(

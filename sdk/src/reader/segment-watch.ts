@@ -1,7 +1,6 @@
 /** When slots of a storage are taken in a segment, or events of a type happen: ordinary frames by compiled code, where there is some. */
 import { CursorItem, type FrameCursor } from '../format/frame.js';
 import { Action, type Schema } from '../format/types.js';
-import { giveBack, takeKernel } from './kernel/segment-kernel.js';
 import { type CompiledWatch, type Watched, WatchPlan } from './kernel/watch.js';
 import type { SchemaChecks } from './scan.js';
 import { type LoadedSegment, placeInSegment, type SegmentLoader } from './segment-loader.js';
@@ -27,17 +26,12 @@ export class SegmentWatch {
 
   /** @param watched made when the segment is known @throws UscopeError FORMAT_* for damage */
   async find(index: number, watched: (segment: LoadedSegment) => Watched | Promise<Watched>): Promise<Found> {
-    const packed = await this.loader.packedCached(index);
-    const kernel = takeKernel(this.plan.space);
-    try {
-      const segment = await this.loader.unpack(packed, kernel);
+    return this.loader.inPlace(index, this.plan.space, async (segment, kernel) => {
       const wanted = await watched(segment);
       const isInterleaved = segment.cursor().interleaved;
       const compiled = kernel && isInterleaved ? this.plan.enter(kernel, segment.deltas, wanted) : null;
       return this.run(segment, wanted, compiled);
-    } finally {
-      giveBack(kernel);
-    }
+    });
   }
 
   private run(segment: LoadedSegment, watched: Watched, compiled: CompiledWatch | null): Found {

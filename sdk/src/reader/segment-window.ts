@@ -6,20 +6,26 @@ export class SegmentWindow {
   /** Where they lie; null where there is no compiled code, or not so much memory. */
   readonly kernel: SegmentKernel | null;
 
-  /** @param space bytes of the kernel for the caller */
+  /**
+   * @param space bytes of the kernel for the caller
+   * @param keeps the file's own bytes are kept for a while: for who looks back, and comes by again
+   */
   constructor(
     private readonly loader: SegmentLoader,
     space: number,
+    private readonly keeps: boolean,
   ) {
     this.kernel = takeKernel(space);
   }
 
   /**
-   * Valid until the next call and `close`. The file's own bytes are kept for a while: who looks back comes by again.
+   * Valid until the next call and `close`.
    * @throws UscopeError READER_RANGE when there is no such segment; FORMAT_* for damage
    */
   async load(index: number): Promise<LoadedSegment> {
-    return this.loader.unpack(await this.loader.packedCached(index), this.kernel);
+    const { loader, kernel, keeps } = this;
+    const packed = await (kernel && !keeps ? loader.packedIn(index, kernel) : loader.packedCached(index));
+    return loader.unpack(packed, kernel);
   }
 
   close(): void {

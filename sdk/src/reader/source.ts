@@ -76,6 +76,21 @@ export class CheckedSource {
     return this.knownSize <= offset ? new Uint8Array(0) : this.read(offset, this.knownSize - offset);
   }
 
+  /** Whether `into` spares memory. */
+  get readsInto(): boolean {
+    return this.source.readInto !== undefined;
+  }
+
+  /** As `upTo`, in memory of the caller's: its first bytes, as many as there are. Only where `readsInto`. */
+  async into(target: Uint8Array, offset: number): Promise<Uint8Array> {
+    const { source } = this;
+    await this.reaches(offset + target.byteLength);
+    const length = Math.max(0, Math.min(target.byteLength, this.knownSize - offset));
+    const wanted = target.subarray(0, length);
+    if (length === 0 || !source.readInto) return wanted.subarray(0, 0);
+    return wanted.subarray(0, await guarded(() => source.readInto!(wanted, offset)));
+  }
+
   /** True if the source has at least `size` bytes. Asks the source only when the size known so far is too small. */
   async reaches(size: number): Promise<boolean> {
     if (size > this.knownSize) this.knownSize = await guarded(() => this.source.size());

@@ -7,7 +7,6 @@ import { type StateLayout, stateLayout } from '../state/layout.js';
 import { StorageState } from '../state/storage-state.js';
 import { CheckpointPlacement } from './checkpoint-placement.js';
 import { DenseBuffers } from './dense-buffers.js';
-import { giveBack } from './kernel/segment-kernel.js';
 import type { SchemaChecks } from './scan.js';
 import type { SegmentList } from './segment-list.js';
 import type { LoadedSegment, SegmentLoader } from './segment-loader.js';
@@ -44,23 +43,20 @@ export class StateReader {
   async at(timePs: bigint): Promise<StorageState> {
     const index = await this.list.lastStartingAtOrBefore(timePs);
     if (index < 0) return this.beforeAll(timePs);
-    const packed = await this.loader.packedCached(index);
-    await this.loader.confirm(index + 1);
-    const state = await this.atStartOf(index);
-    const kernel = this.replay.takeKernel();
-    try {
-      this.replay.run(state, await this.loader.unpack(packed, kernel), timePs, kernel);
-    } finally {
-      giveBack(kernel);
-    }
-    return state;
+    return this.loader.inPlace(index, this.replay.space, async (segment, kernel) => {
+      await this.loader.confirm(index + 1);
+      const state = await this.atStartOf(index, segment);
+      this.replay.run(state, segment, timePs, kernel);
+      return state;
+    });
   }
 
-  /** The state before the first frame of a segment. */
-  async atStartOf(index: number): Promise<StorageState> {
+  /** The state before the first frame of a segment. @param loaded the segment, where it is at hand */
+  async atStartOf(index: number, loaded: LoadedSegment | null = null): Promise<StorageState> {
     const state = new StorageState(this.layout);
     const source = (await this.placement.isAfter()) ? index - 1 : index;
-    if (source >= 0) {
+    if (loaded && source === index) state.loadCheckpoint(loaded.checkpoint, loaded.checkpointOffset);
+    else if (source >= 0) {
       const { bytes, offset } = await this.loader.checkpoint(source);
       state.loadCheckpoint(bytes, offset);
     }

@@ -430,10 +430,10 @@ export class Trace {
     yield* this.walker.segmentsInPlace(first, endOf(to));
   }
 
-  /** The same in any order, each when it is asked for; to be closed. `space`: see `SegmentWindow`. */
-  async segmentWindow(space = 0): Promise<SegmentWindow> {
+  /** The same in any order, each when it is asked for; to be closed. `space`, `keeps`: see `SegmentWindow`. */
+  async segmentWindow(space = 0, keeps = true): Promise<SegmentWindow> {
     await this.table();
-    return new SegmentWindow(this.loader, space);
+    return new SegmentWindow(this.loader, space, keeps);
   }
 
   /** One segment, decompressed; kept in the cache for a while. @throws UscopeError READER_RANGE when there is no such segment; FORMAT_* for damage */

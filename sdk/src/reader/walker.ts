@@ -56,15 +56,11 @@ export class Walker {
    */
   async scanSegment(index: number, range: TimeRange, visitor: ScanVisitor): Promise<boolean> {
     const scan = this.begin(range);
-    const kernel = takeKernel();
-    try {
-      const segment = await this.loader.unpack(await this.loader.packedCached(index), kernel);
+    return this.loader.inPlace(index, 0, async (segment) => {
       if (visitor.segment && (await visitor.segment(segment)) === false) return false;
       scan.begin(segment);
       return scan.visit(visitor);
-    } finally {
-      giveBack(kernel);
-    }
+    });
   }
 
   async *frames(range: TimeRange): AsyncGenerator<Frame> {

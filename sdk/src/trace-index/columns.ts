@@ -185,22 +185,24 @@ function writeSparse(writer: ByteWriter, column: readonly (number | bigint)[]): 
 /**
  * Reads `count` columns of `rows` numbers each. Numbers beyond 2^53 are rounded; with `signed` those of a column are zigzag.
  * Errors: FORMAT_TRUNCATED, FORMAT_VALUE (a form that is none, a row that does not exist), FORMAT_LENGTH (more columns than there are).
+ * @param wanted only the first ones: nothing after them is looked at
  */
 export function decodeColumns(
   reader: ByteReader,
   count: number,
   rows: number,
   signed: (column: number) => boolean,
+  wanted = count,
 ): Float64Array[] {
   const columns: Float64Array[] = [];
   // One piece of memory for all: there are many parts with few rows.
-  const cells = new Float64Array(count * rows);
+  const cells = new Float64Array(wanted * rows);
   const add = (): Float64Array => {
     const column = cells.subarray(columns.length * rows, (columns.length + 1) * rows);
     columns.push(column);
     return column;
   };
-  while (columns.length < count) {
+  while (columns.length < wanted) {
     const at = reader.offset;
     const form = reader.u8();
     if (form === ColumnForm.ZERO) {
@@ -212,7 +214,7 @@ export function decodeColumns(
           at,
         );
       }
-      for (let left = run; left > 0; left--) add();
+      for (let left = Math.min(run, wanted - columns.length); left > 0; left--) add();
       continue;
     }
     const isSigned = signed(columns.length);

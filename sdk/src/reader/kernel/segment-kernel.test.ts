@@ -105,11 +105,53 @@ describe('compiled LZ4', () => {
   });
 });
 
+describe('a block that a kernel holds', () => {
+  const [one, other] = [7, 9].map((seed) => Uint8Array.from({ length: 5000 }, (_, at) => (at * seed) >> 4));
+  const [first, second] = [blockOf(one!), blockOf(other!)];
+  const SPACE = 1 << 20;
+  const holdsFirst = (kernel: SegmentKernel) => kernel.holds(first);
+
+  it('is not decompressed again, as long as nothing else was put there', () => {
+    const kernel = take();
+    const bytes = kernel.decompressLz4(first, one!.length)!;
+    expect(kernel.holds(first)).toBe(true);
+    // Only bytes that nobody writes again keep a change.
+    bytes[17]! ^= 1;
+    const again = kernel.decompressLz4(first, one!.length)!;
+    expect([again[17], again[18]]).toEqual([one![17]! ^ 1, one![18]]);
+    expect(Buffer.from(kernel.decompressLz4(second, other!.length)!)).toEqual(Buffer.from(other!));
+    expect(kernel.holds(first)).toBe(false);
+    expect(Buffer.from(kernel.decompressLz4(first, one!.length)!)).toEqual(Buffer.from(one!));
+    kernel.place(other!);
+    expect(kernel.holds(first)).toBe(false);
+    giveBack(kernel);
+  });
+
+  it('is found by who wants it next, unless more space is needed where it lies', () => {
+    const [kernel, another] = [take(), take()];
+    kernel.decompressLz4(first, one!.length);
+    another.decompressLz4(second, other!.length);
+    giveBack(kernel);
+    giveBack(another);
+    const found = takeKernel(0, holdsFirst)!;
+    expect([found === kernel, found.holds(first)]).toEqual([true, true]);
+    giveBack(found);
+    const wider = takeKernel(SPACE, holdsFirst)!;
+    expect([wider === kernel, wider.holds(first)]).toEqual([true, false]);
+    new Uint8Array(wider.buffer, wider.spaceAt, SPACE).fill(255);
+    expect(Buffer.from(wider.decompressLz4(first, one!.length)!)).toEqual(Buffer.from(one!));
+    giveBack(wider);
+    // Its place is behind the space that others want: it stays.
+    expect(takeKernel(64, holdsFirst)!.holds(first)).toBe(true);
+    giveBack(wider);
+  });
+});
+
 describe('kernels in turns', () => {
   const SEGMENTS = 12;
   const ITEMS = 30;
 
-  async function open(): Promise<Trace> {
+  function written(): Uint8Array {
     const builder = new TraceBuilder({
       schema: coreSchema,
       compression: 'lz4',
@@ -123,8 +165,10 @@ describe('kernels in turns', () => {
       builder.segment({ frames });
     }
     builder.finalize();
-    return openTrace(memorySource(builder.bytes));
+    return builder.bytes;
   }
+
+  const open = (): Promise<Trace> => openTrace(memorySource(written()));
 
   /** Every item of a scan; between segments others get their chance. */
   async function seen(
@@ -201,6 +245,36 @@ describe('kernels in turns', () => {
     expect(buffers.size).toBe(2);
     await expect(window.load(expected.length)).rejects.toThrow(/READER_RANGE/);
     window.close();
+  });
+
+  it('a file is read into a kernel, once while it holds the segment, and questions at the same time get their own', async () => {
+    const bytes = written();
+    const reads: number[] = [];
+    const trace = await openTrace({
+      ...memorySource(bytes),
+      readInto: async (target, offset) => {
+        reads.push(offset);
+        await Promise.resolve();
+        const found = bytes.subarray(offset, offset + target.length);
+        target.set(found);
+        return found.length;
+      },
+    });
+    const quiet = await openTrace(memorySource(bytes));
+    const births = async (of: Trace, segment: number) =>
+      of.watchSegment(segment, () => ({ storageId: 0, taken: new Uint8Array(4) }));
+    const cells = async (of: Trace, segment: number) =>
+      (await of.stateAt(BigInt(segment * ITEMS + 7) * 1000n)).raw.cells;
+    for (const segment of [3, 3, 4, 3]) {
+      expect(await births(trace, segment)).toEqual(await births(quiet, segment));
+      expect(await cells(trace, segment)).toEqual(await cells(quiet, segment));
+    }
+    expect(reads).toHaveLength(3);
+    const all = Array.from({ length: SEGMENTS }, (_, segment) => segment);
+    const together = await Promise.all(all.map((segment) => births(trace, segment)));
+    expect(together).toEqual(await Promise.all(all.map((segment) => births(quiet, segment))));
+    const states = await Promise.all(all.map((segment) => cells(trace, segment)));
+    expect(states).toEqual(await Promise.all(all.map((segment) => cells(quiet, segment))));
   });
 
   it('what is loaded for good stays as it is', async () => {

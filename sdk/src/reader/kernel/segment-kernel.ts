@@ -10,11 +10,21 @@ const PAGE_BYTES = 64 * 1024;
 /** The code may read and write so far after what it is given: LZ4_SLACK. */
 const SLACK_BYTES = 32;
 const ALIGNMENT = 64;
-/** Kernels kept for the next user, at most this number, and none with a larger memory. */
+/** Kernels kept for the next user, at most this number, and none with a larger memory. Each holds a segment, compressed and not. */
 const MAX_FREE = 2;
 const MAX_FREE_BYTES = 16 * 1024 * 1024;
 /** Larger segments are for the plain paths: a memory never shrinks. */
 const MAX_BYTES = 256 * 1024 * 1024;
+
+/** A little more is wanted than for the segment before. */
+const GROWTH = 1.125;
+
+/** A segment as the file has it, in a kernel's memory. */
+interface PackedHere {
+  readonly owner: object;
+  readonly index: number;
+  readonly segment: object;
+}
 
 interface KernelExports {
   readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
@@ -29,6 +39,11 @@ export class SegmentKernel {
   /** Where the bytes begin that `takeKernel` was asked for. */
   readonly spaceAt: number;
   private deltasAt: number;
+  /** What was decompressed last, as long as it is still there. */
+  private held: { readonly block: Uint8Array; readonly size: number } | null = null;
+  /** Where a segment lies as the file has it, and what its owner knows of it. */
+  private packedMemory = new Uint8Array(0);
+  private packed: PackedHere | null = null;
 
   constructor(module: WebAssembly.Module) {
     this.exports = new WebAssembly.Instance(module, {}).exports as unknown as KernelExports;
@@ -41,25 +56,69 @@ export class SegmentKernel {
     return this.exports.memory.buffer;
   }
 
-  /** False: that is too much. Nothing is in the memory yet. */
-  provide(space: number): boolean {
-    this.deltasAt = aligned(this.spaceAt + space);
-    return this.reserve(this.deltasAt);
+  /**
+   * False: that is too much.
+   * @param keeps what is decompressed in the memory stays there if the space is in front of it
+   */
+  provide(space: number, keeps: boolean): boolean {
+    const least = aligned(this.spaceAt + space);
+    if (keeps && this.deltasAt >= least) return true;
+    this.held = null;
+    // It never moves forward again: the next user may want less space, and the segment that is decompressed now.
+    const at = Math.max(this.deltasAt, least);
+    if (!this.reserve(at)) return false;
+    this.deltasAt = at;
+    return true;
   }
 
-  /** The bytes of an LZ4 block, valid until the kernel is used for another one; null when it does not yield exactly `rawSize` bytes. */
-  decompressLz4(block: Uint8Array, rawSize: number): Uint8Array | null {
+  /** Memory for a segment as the file has it; what was in it before is lost. */
+  memoryForPacked(bytes: number): Uint8Array {
+    this.packed = null;
+    this.held = null;
+    if (this.packedMemory.length < bytes) this.packedMemory = new Uint8Array(Math.ceil(bytes * GROWTH));
+    return this.packedMemory.subarray(0, bytes);
+  }
+
+  /** A segment has been read into `memoryForPacked`. */
+  keepPacked(packed: PackedHere): void {
+    this.packed = packed;
+  }
+
+  /** What `keepPacked` got, as long as it is still there. */
+  packedOf(owner: object, index: number): object | null {
+    const { packed } = this;
+    return packed?.owner === owner && packed.index === index ? packed.segment : null;
+  }
+
+  /** Whether `decompressLz4` has nothing to do for a block: the very same array, which nobody has changed since. */
+  holds(block: Uint8Array): boolean {
+    return this.held?.block === block;
+  }
+
+  /**
+   * The bytes of an LZ4 block, valid until the kernel is used for another one; null when it does not yield exactly `rawSize` bytes.
+   * @param prefix bytes in front of the block
+   */
+  decompressLz4(framed: Uint8Array, rawSize: number, prefix = 0): Uint8Array | null {
+    const { held } = this;
+    if (held?.block === framed && held.size === rawSize)
+      return new Uint8Array(this.buffer, this.deltasAt, rawSize);
+    this.held = null;
+    const block = framed.subarray(prefix);
     const source = aligned(this.deltasAt + rawSize + SLACK_BYTES);
     if (!this.reserve(source + block.length + SLACK_BYTES)) return null;
     new Uint8Array(this.buffer, source).set(block);
     const good = this.exports.lz4_decompress(source, block.length, this.deltasAt, rawSize);
-    return good === 1 ? new Uint8Array(this.buffer, this.deltasAt, rawSize) : null;
+    if (good !== 1) return null;
+    this.held = { block: framed, size: rawSize };
+    return new Uint8Array(this.buffer, this.deltasAt, rawSize);
   }
 
   /** Where these bytes lie in the memory, to which they are copied unless they do already; 0: they are too many. */
   place(bytes: Uint8Array): number {
     if (bytes.buffer === this.buffer) return bytes.byteOffset;
     if (!this.reserve(this.deltasAt + bytes.length + SLACK_BYTES)) return 0;
+    this.held = null;
     new Uint8Array(this.buffer, this.deltasAt).set(bytes);
     return this.deltasAt;
   }
@@ -86,23 +145,37 @@ export class SegmentKernel {
 }
 
 const free: SegmentKernel[] = [];
+let inUse = 0;
 let compiled: WebAssembly.Module | null | undefined;
 
 /**
  * @param space bytes needed besides the segment
+ * @param has tells a kernel that holds what is going to be looked at
  * @returns null where there is no WebAssembly, or not so much memory
  */
-export function takeKernel(space = 0): SegmentKernel | null {
+export function takeKernel(
+  space = 0,
+  has: (kernel: SegmentKernel) => boolean = () => false,
+): SegmentKernel | null {
   compiled = compiled === undefined ? compile() : compiled;
   if (compiled === null) return null;
-  const kernel = free.pop() ?? new SegmentKernel(compiled);
-  if (kernel.provide(space)) return kernel;
+  const holder = free.findIndex(has);
+  const kernel = (holder < 0 ? free.pop() : free.splice(holder, 1)[0]) ?? new SegmentKernel(compiled);
+  inUse++;
+  if (kernel.provide(space, holder >= 0)) return kernel;
   giveBack(kernel);
   return null;
 }
 
+/** Whether few kernels are in use: one may wait for a file then. */
+export function hasIdleKernels(): boolean {
+  return inUse < MAX_FREE;
+}
+
 export function giveBack(kernel: SegmentKernel | null): void {
-  if (kernel && free.length < MAX_FREE && kernel.buffer.byteLength <= MAX_FREE_BYTES) free.push(kernel);
+  if (!kernel) return;
+  inUse--;
+  if (free.length < MAX_FREE && kernel.buffer.byteLength <= MAX_FREE_BYTES) free.push(kernel);
 }
 
 /** Pages may be forbidden to compile. */

@@ -50,7 +50,7 @@ export async function* compiledRangeBlocks(
     tracker.begin(segment);
     let result: Result;
     do {
-      result = step(trace, tracker, segment);
+      result = followSlice(trace, tracker, segment);
       await turns.next();
       if (result === Result.SLICE || result === Result.DONE) continue;
       const block = await take(index, false);
@@ -62,8 +62,8 @@ export async function* compiledRangeBlocks(
   if (block) yield block;
 }
 
-/** @throws UscopeError FORMAT_* for what the compiled code takes for damage, with its place */
-function step(trace: Trace, tracker: CompiledTracker, segment: LoadedSegment): Result {
+/** Follows the next frames of a segment. @throws UscopeError FORMAT_* for what the compiled code takes for damage, with its place */
+export function followSlice(trace: Trace, tracker: CompiledTracker, segment: LoadedSegment): Result {
   const result = tracker.run(SLICE_BYTES);
   if (result !== Result.IRREGULAR) return result;
   try {
@@ -115,7 +115,7 @@ export async function compiledBlockOf(
       tracker.begin(loaded);
       if (index > segment) tracker.watch(tracker.rows);
       for (let result: Result = Result.SLICE; result === Result.SLICE; await turns.next()) {
-        result = step(trace, tracker, loaded);
+        result = followSlice(trace, tracker, loaded);
       }
       if (index < segment) continue;
       tracker.stopBirths();
@@ -173,7 +173,7 @@ export async function* compiledSegmentBlocks(
     let result: Result;
     do {
       if (open.length > 0) tracker.watch(open[0].end);
-      result = step(trace, tracker, segment);
+      result = followSlice(trace, tracker, segment);
       await turns.next();
       while (open.length > 0 && isOver(tracker, open[0])) yield takeOldest();
     } while (result === Result.SLICE || result === Result.PAUSE);

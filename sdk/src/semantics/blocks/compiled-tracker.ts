@@ -6,8 +6,8 @@ import type { InstructionBlock } from './block.js';
 import { BlockColumns } from './block-columns.js';
 import type { BlockOrigin } from './from-tracked.js';
 import type { BlocksKernel, Region } from './kernel/blocks-kernel.js';
-import { Bytes, Items, MAX_EARLY, Need, Plan, Result, Shape, SLOTS, Tracker } from './kernel/layout.js';
-import { trackerPlan } from './tracker-plan.js';
+import { Bytes, Items, MAX_EARLY, Need, Plan, Result, Row, Shape, SLOTS, Tracker } from './kernel/layout.js';
+import { type Follows, trackerPlan } from './tracker-plan.js';
 
 const MAX_U64 = (1n << 64n) - 1n;
 const LOW = 0xffff_ffffn;
@@ -53,8 +53,9 @@ export class CompiledTracker {
     private readonly core: CpuCore,
     private readonly entities: CoreEntities,
     adoptsStrangers: boolean,
+    follows: Follows = 'all',
   ) {
-    const plan = trackerPlan(trace.schema, core, entities, adoptsStrangers);
+    const plan = trackerPlan(trace.schema, core, entities, adoptsStrangers, follows);
     this.slots = plan.slots;
     const place = (bytes: number): number => kernel.place(bytes).at;
     this.at = place(Tracker.WORDS * 4);
@@ -198,6 +199,19 @@ export class CompiledTracker {
   /** Those of the first rows that are in flight, as of `watch`. */
   get watched(): number {
     return this.words()[WATCH];
+  }
+
+  /** How the first rows ended that were born since the beginning, in order of birth: a `BlockEnd` each. For trackers that have not handed out any. */
+  ends(births: number): Uint8Array {
+    const { rows } = this;
+    const at = this.words()[Tracker.ROWS];
+    const view = new DataView(this.kernel.buffer, at, rows * Bytes.ROW);
+    const ends = new Uint8Array(births);
+    for (let row = 0; row < rows; row++) {
+      const ordinal = view.getUint32(row * Bytes.ROW + Row.ORDINAL, true);
+      if (ordinal < births) ends[ordinal] = view.getUint8(row * Bytes.ROW + Row.HOW);
+    }
+    return ends;
   }
 
   /** Hands out the first rows. */

@@ -92,7 +92,7 @@ export async function* rangeBlocks(
 }
 
 /** null: frames of v0.1, or no WebAssembly. */
-function kernelFor(trace: Trace): BlocksKernel | null {
+export function kernelFor(trace: Trace): BlocksKernel | null {
   return trace.isInterleaved ? takeBlocksKernel() : null;
 }
 

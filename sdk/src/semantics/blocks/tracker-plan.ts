@@ -22,6 +22,9 @@ const EVENTS: readonly {
   { name: 'trap', kind: EventKind.TRAP, fields: ['entity_id', 'cause', 'tval', 'target'], required: 1 },
 ];
 
+/** Everything that is known of instructions, or only their births and how they end. */
+export type Follows = 'all' | 'ends';
+
 export interface TrackerPlan {
   readonly words: Uint32Array;
   readonly eventKinds: Uint8Array;
@@ -34,6 +37,7 @@ export function trackerPlan(
   core: CpuCore,
   entities: CoreEntities,
   adoptsStrangers: boolean,
+  follows: Follows,
 ): TrackerPlan {
   const { def, idField, pcField, bitsField, compressedField, threadField } = entities;
   const words = new Uint32Array(Plan.WORDS);
@@ -55,7 +59,7 @@ export function trackerPlan(
   if (control >= 0 && eventSizes[control] > 0) eventKinds[control] = EventKind.CONTROL;
   for (const { name, kind, fields, required } of EVENTS) {
     const event = core.events.get(name);
-    if (!event) continue;
+    if (!event || (follows === 'ends' && kind !== EventKind.FLUSH)) continue;
     const found = fields.map((field) => event.fields.get(field));
     const isText = kind !== EventKind.ANNOTATE || found[1]?.type === FieldType.STRING_REF;
     if (!isText || found.slice(0, required).includes(undefined)) continue;

@@ -49,8 +49,8 @@ export class SegmentAccess {
   }
 
   /** For segments one by one, and nothing loaded ahead; to be closed. */
-  window(space?: number): Promise<SegmentWindow> {
-    return this.trace.segmentWindow(space);
+  window(space?: number, keeps?: boolean): Promise<SegmentWindow> {
+    return this.trace.segmentWindow(space, keeps);
   }
 
   witnessOf({ def }: Catalog): ClearWitness {

@@ -1,9 +1,9 @@
 /** Row levels and unions of a directory, read when they are needed. */
 import { isUscopeError } from '../../base/errors.js';
 import { BoundedCache } from '../containers/bounded-cache.js';
-import { decodeRowsChunk } from '../rows/row-chunk.js';
+import { decodeRowCounts, decodeRowsChunk } from '../rows/row-chunk.js';
 import { type RowLevel, rowsPerGroup } from '../rows/row-levels.js';
-import { chunkOf, groupWidth, Place, type RowsChunk } from '../rows/row-table.js';
+import { chunkOf, groupWidth, Place, type RowCountsChunk, type RowsChunk } from '../rows/row-table.js';
 import { SET_FAN_OUT, type SetKind } from '../texts/set-union.js';
 import type { LevelFile } from './directory.js';
 import type { ChunkEntry, LevelEntry } from './format.js';
@@ -14,19 +14,17 @@ const CACHE_BYTES = 16 * 1024 * 1024;
 
 export class StoredRowLevel implements RowLevel {
   readonly rowsPerGroup: number;
-  private readonly known = new BoundedCache<number, RowsChunk>(
-    CACHE_BYTES,
-    ({ length }) => length * this.width,
-  );
-  private readonly width: number;
+  private readonly whole: ChunkCache<RowsChunk>;
+  private readonly counts: ChunkCache<RowCountsChunk>;
 
   constructor(
     private readonly file: LevelFile,
     private readonly entry: LevelEntry,
-    private readonly stages: number,
+    stages: number,
   ) {
     this.rowsPerGroup = rowsPerGroup(entry.level);
-    this.width = groupWidth(stages) * 8;
+    this.whole = new ChunkCache(groupWidth(stages), stages, (bytes) => decodeRowsChunk(bytes, stages));
+    this.counts = new ChunkCache(groupWidth(0), 0, (bytes) => decodeRowCounts(bytes, stages));
   }
 
   get length(): number {
@@ -38,10 +36,22 @@ export class StoredRowLevel implements RowLevel {
     return chunks[chunk]?.firstBucket ?? endBucket;
   }
 
-  async *load(first: number, end: number): AsyncGenerator<RowsChunk> {
+  load(first: number, end: number): AsyncGenerator<RowsChunk> {
+    return this.loadFrom(this.whole, first, end);
+  }
+
+  loadCounts(first: number, end: number): AsyncGenerator<RowCountsChunk> {
+    return this.loadFrom(this.counts, first, end);
+  }
+
+  private async *loadFrom<T extends RowCountsChunk>(
+    cache: ChunkCache<T>,
+    first: number,
+    end: number,
+  ): AsyncGenerator<T> {
     const { chunks } = this.entry;
     for (let at = first; at < end; ) {
-      const known = this.known.get(at);
+      const known = cache.known.get(at);
       if (known) {
         yield known;
         at++;
@@ -51,26 +61,44 @@ export class StoredRowLevel implements RowLevel {
       const start = chunks[at]!.offset;
       while (stop < end && chunks[stop]!.offset + chunks[stop]!.size - start <= MAX_RUN_BYTES) stop++;
       for (const bytes of await readRun(this.file, chunks.slice(at, stop))) {
-        const chunk = this.decode(at, bytes);
-        this.known.set(at++, chunk);
+        const chunk = this.decode(cache, at, bytes);
+        cache.known.set(at++, chunk);
         yield chunk;
       }
     }
   }
 
   /** Of one that is damaged, that nothing is known. */
-  private decode(at: number, bytes: Uint8Array): RowsChunk {
+  private decode<T extends RowCountsChunk>(cache: ChunkCache<T>, at: number, bytes: Uint8Array): T {
     const [firstRow, endRow] = [this.firstRow(at), this.firstRow(at + 1)];
-    const chunk = decoded(this.file, this.entry.chunks[at]!, bytes, (whole) =>
-      decodeRowsChunk(whole, this.stages),
-    );
+    const chunk = decoded(this.file, this.entry.chunks[at]!, bytes, cache.decode);
     const rows = chunk?.rows.reduce((sum, count) => sum + count, 0);
     if (chunk && chunk.firstRow === firstRow && rows === endRow - firstRow) return chunk;
     this.file.warn(`what the index says of rows ${firstRow} to ${endRow - 1} is damaged`);
+    return cache.unknown(firstRow, endRow);
+  }
+}
+
+/** Chunks that were read last, whole or without stages. */
+class ChunkCache<T extends RowCountsChunk> {
+  readonly known: BoundedCache<number, T>;
+
+  /** @param width numbers of a group */
+  constructor(
+    width: number,
+    private readonly stages: number,
+    readonly decode: (bytes: Uint8Array) => T,
+  ) {
+    this.known = new BoundedCache(CACHE_BYTES / 2, ({ length }) => length * width * 8);
+  }
+
+  /** One group, of which nothing is known but its rows. */
+  unknown(firstRow: number, endRow: number): T {
     const group = new Float64Array(groupWidth(this.stages));
     group[Place.ROWS] = group[Place.UNKNOWN] = endRow - firstRow;
     group[Place.LAST_END] = -1;
-    return chunkOf([group], this.stages, firstRow, 0);
+    // A whole chunk, which has all of either kind.
+    return chunkOf([group], this.stages, firstRow, Number.NaN) as RowCountsChunk as T;
   }
 }
 

@@ -1,19 +1,25 @@
 /**
- * Retired numbers: the rows that retired, counted in order of birth. Prefix sums of the levels of rows lead to a group of 64; only where some of a group
- * retired and others did not, the instructions of its segment are looked at.
+ * Retired numbers: the rows that retired, counted in order of birth. Sums of the levels of rows lead to a group of 64; only where some of a group
+ * retired and others did not, its segment is looked at.
  */
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
-import { BlockEnd, endOf, type InstructionBlock } from '../../semantics/blocks/block.js';
-import { blockOf } from '../../semantics/blocks/instruction-blocks.js';
+import { BlockEnd } from '../../semantics/blocks/block.js';
+import { rowEnds } from '../../semantics/blocks/row-ends.js';
 import type { CpuCore } from '../../semantics/cpu/cores.js';
 import { BoundedCache } from '../containers/bounded-cache.js';
 import type { RowLevel } from '../rows/row-levels.js';
-import type { RowsChunk } from '../rows/row-table.js';
-import { chunksOf } from './row-groups.js';
+import { countsOf, type RowRange } from './row-groups.js';
 
-/** Which rows of a segment retired, kept for the next question. */
+/** How rows of segments ended, kept for the next question. */
 const CACHE_BYTES = 4 * 1024 * 1024;
+
+/** How the rows born in a segment ended: a `BlockEnd` each. */
+interface SegmentEnds {
+  readonly ends: Uint8Array;
+  /** Of the first rows it was looked for in later segments too. */
+  readonly rows: number;
+}
 
 /** A group on the way down: its rows, and how many before it retired. */
 interface Group {
@@ -35,10 +41,7 @@ interface Known {
 type IsIt = (group: Group) => boolean;
 
 export class RetiredRows {
-  private readonly ends = new BoundedCache<number, { firstRow: number; isRetired: Uint8Array }>(
-    CACHE_BYTES,
-    ({ isRetired }) => isRetired.length + 64,
-  );
+  private readonly ends = new BoundedCache<number, SegmentEnds>(CACHE_BYTES, ({ ends }) => ends.length + 128);
   private known: Promise<Known> | null = null;
 
   constructor(
@@ -54,15 +57,12 @@ export class RetiredRows {
     const known = await this.knownRows();
     if (row > known.row) return null;
     if (row === known.row) return known.retired;
-    const group = await this.find(({ endRow }) => row < endRow);
+    const group = await this.groupOf(row);
     if (!group) return this.total();
     const { firstRow, endRow, before, retired } = group;
     if (retired === endRow - firstRow) return before + row - firstRow;
     if (retired === 0) return before;
-    const ends = await this.endsOf(group.segment);
-    let count = before;
-    for (let at = firstRow; at < row; at++) count += ends.isRetired[at - ends.firstRow]!;
-    return count;
+    return before + retiredIn((await this.endsOf(group)).subarray(0, row - firstRow));
   }
 
   async rowOf(number: number): Promise<number | null> {
@@ -72,39 +72,29 @@ export class RetiredRows {
     if (!group) return null;
     const { firstRow, endRow, before, retired } = group;
     if (retired === endRow - firstRow) return firstRow + number - before;
-    const ends = await this.endsOf(group.segment);
     let left = number - before;
-    for (let row = firstRow; row < endRow; row++) {
-      if (ends.isRetired[row - ends.firstRow] && left-- === 0) return row;
-    }
-    return null;
+    const at = (await this.endsOf(group)).findIndex((end) => end === BlockEnd.RETIRED && left-- === 0);
+    return at < 0 ? null : firstRow + at;
+  }
+
+  /** The group of a row; null: there are fewer rows. */
+  private async groupOf(row: number): Promise<Group | null> {
+    const isIt: IsIt = ({ endRow }) => row < endRow;
+    const [finest, next] = this.levels;
+    // A chunk of a coarser level knows what retired before it.
+    const levels = next ? [next, finest!] : [];
+    return (await descend(levels, { from: row, to: row + 1 }, null, isIt)) ?? this.find(isIt);
   }
 
   /** From the coarsest level to the finest: the first group that is it. */
-  private async find(isIt: IsIt): Promise<Group | null> {
-    let within = { from: 0, to: Number.POSITIVE_INFINITY };
-    let before = 0;
-    let found: Group | null = null;
-    for (const level of [...this.levels].reverse()) {
-      found = null;
-      for await (const chunk of chunksOf(level, within)) {
-        found = firstOf(chunk, within.from, before, isIt);
-        if (found) break;
-        before = chunk.retired.reduce((sum, retired, group) => {
-          return firstRowOf(chunk, group) < within.from ? sum : sum + retired;
-        }, before);
-      }
-      if (!found) return null;
-      within = { from: found.firstRow, to: found.endRow };
-      ({ before } = found);
-    }
-    return found;
+  private find(isIt: IsIt): Promise<Group | null> {
+    return descend([...this.levels].reverse(), { from: 0, to: Number.POSITIVE_INFINITY }, 0, isIt);
   }
 
   private async total(): Promise<number> {
     let sum = 0;
     const top = this.levels[this.levels.length - 1]!;
-    for await (const { retired } of top.load(0, top.length)) for (const count of retired) sum += count;
+    for await (const { retired } of top.loadCounts(0, top.length)) for (const count of retired) sum += count;
     return sum;
   }
 
@@ -122,53 +112,92 @@ export class RetiredRows {
   }
 
   private async hasNoUnknown(): Promise<boolean> {
-    const top = this.levels[this.levels.length - 1]!;
-    for await (const { unknown } of top.load(0, top.length)) {
-      if (unknown.some((count) => count > 0)) return false;
+    const [finest, ...coarser] = this.levels;
+    for (const level of coarser.reverse()) {
+      const hasNone = await hasNoUnknown(level);
+      if (hasNone !== 'damaged') return hasNone;
     }
-    return true;
+    return (await hasNoUnknown(finest!)) === true;
   }
 
-  private async endsOf(segment: number) {
+  /** How the rows of a group ended. */
+  private async endsOf({ segment, firstRow, endRow }: Group): Promise<Uint8Array> {
+    const first = await this.birthsBefore(segment);
+    const [from, to] = [firstRow - first, endRow - first];
     const known = this.ends.get(segment);
-    if (known) return known;
-    const { birthsBefore } = this;
-    const block = await blockOf(this.trace, this.core, segment, { birthsBefore });
-    const made = { firstRow: await birthsBefore(segment), isRetired: retiredOf(block) };
-    this.ends.set(segment, made);
-    return made;
+    const isKnown =
+      known && (to <= known.rows || !known.ends.subarray(from, to).includes(BlockEnd.IN_FLIGHT));
+    if (isKnown) return known.ends.subarray(from, to);
+    const ends = await rowEnds(this.trace, this.core, segment, to);
+    this.ends.set(segment, { ends, rows: to });
+    return ends.subarray(from, to);
   }
 }
 
-/** The rows born in the segment, in order: those listed in flight at the start of a trace have no numbers. */
-function retiredOf(block: InstructionBlock): Uint8Array {
-  const flags = Uint8Array.from({ length: block.count }, (_, row) =>
-    endOf(block, row) === BlockEnd.RETIRED ? 1 : 0,
-  );
-  const { numbers } = block;
-  if (numbers === null) return flags;
-  return flags.filter((_, row) => numbers[row] !== 0xffff_ffff);
+/** Of a level that is damaged too little is known. */
+async function hasNoUnknown(level: RowLevel): Promise<boolean | 'damaged'> {
+  for await (const { unknown, retiredBefore } of level.loadCounts(0, level.length)) {
+    if (!unknown.some((count) => count > 0)) continue;
+    return Number.isNaN(retiredBefore) ? 'damaged' : false;
+  }
+  return true;
 }
 
-function firstRowOf({ firstRow, rows }: RowsChunk, group: number): number {
-  let row = firstRow;
-  for (let at = 0; at < group; at++) row += rows[at]!;
-  return row;
+function retiredIn(ends: Uint8Array): number {
+  let count = 0;
+  for (const end of ends) if (end === BlockEnd.RETIRED) count++;
+  return count;
 }
 
-/** @param from groups before that row are passed over */
-function firstOf(chunk: RowsChunk, from: number, before: number, isIt: IsIt): Group | null {
-  let firstRow = chunk.firstRow;
-  for (let at = 0; at < chunk.length; at++) {
-    const endRow = firstRow + chunk.rows[at]!;
-    if (firstRow >= from) {
-      const retired = chunk.retired[at]!;
-      const [ended, segment] = [chunk.ended[at]!, chunk.segment[at]!];
-      const group = { firstRow, endRow, before, retired, ended, segment };
-      if (isIt(group)) return group;
-      before += retired;
+/**
+ * The first group of the last level that is it, within a group of each level before; null: none is, or too little is known.
+ * @param levels each finer than the one before
+ * @param before rows in front of the range that retired; null: not known
+ */
+async function descend(
+  levels: readonly RowLevel[],
+  range: RowRange,
+  before: number | null,
+  isIt: IsIt,
+): Promise<Group | null> {
+  let [within, sum] = [range, before];
+  let found: Group | null = null;
+  for (const level of levels) {
+    const isLast = level === levels.at(-1);
+    const group = await firstIn(level, within, sum, isIt, isLast);
+    // Of a level that is damaged here: the next one is read where it would have been.
+    if (group === 'damaged' && !isLast && sum !== null) continue;
+    if (group === null || group === 'damaged') return null;
+    within = { from: group.firstRow, to: group.endRow };
+    sum = group.before;
+    found = group;
+  }
+  return found;
+}
+
+async function firstIn(
+  level: RowLevel,
+  within: RowRange,
+  before: number | null,
+  isIt: IsIt,
+  isFinest: boolean,
+): Promise<Group | null | 'damaged'> {
+  let sum = before ?? Number.NaN;
+  for await (const chunk of countsOf(level, within)) {
+    if (!isFinest) sum = chunk.retiredBefore;
+    if (Number.isNaN(sum)) return 'damaged';
+    let firstRow = chunk.firstRow;
+    for (let at = 0; at < chunk.length; at++) {
+      const endRow = firstRow + chunk.rows[at]!;
+      const [retired, ended, segment] = [chunk.retired[at]!, chunk.ended[at]!, chunk.segment[at]!];
+      if (endRow > within.from) {
+        const group = { firstRow, endRow, before: sum, retired, ended, segment };
+        if (isIt(group)) return group;
+      }
+      // Of the finest level what lies in front of the range has been counted already.
+      if (!isFinest || firstRow >= within.from) sum += retired;
+      firstRow = endRow;
     }
-    firstRow = endRow;
   }
   return null;
 }

@@ -1,7 +1,7 @@
 /** Rows added up: groups of a level of rows over a range, for a picture of a width. */
 import { UscopeError } from '../../base/errors.js';
 import type { RowLevel } from '../rows/row-levels.js';
-import type { RowsChunk } from '../rows/row-table.js';
+import type { RowCountsChunk, RowsChunk } from '../rows/row-table.js';
 
 /** Numbers of rows in the trace; the end is exclusive. */
 export interface RowRange {
@@ -39,10 +39,19 @@ export async function rowGroups(
 }
 
 /** The chunks of a level that have rows of a range. */
-export async function* chunksOf(level: RowLevel, { from, to }: RowRange): AsyncGenerator<RowsChunk> {
+async function* chunksOf(level: RowLevel, range: RowRange): AsyncGenerator<RowsChunk> {
+  yield* level.load(...(await placesOf(level, range)));
+}
+
+/** The same without stages. */
+export async function* countsOf(level: RowLevel, range: RowRange): AsyncGenerator<RowCountsChunk> {
+  yield* level.loadCounts(...(await placesOf(level, range)));
+}
+
+async function placesOf(level: RowLevel, { from, to }: RowRange): Promise<[first: number, end: number]> {
   const first = await firstChunk(level, 0, async (chunk) => (await level.firstRow(chunk + 1)) > from);
   const end = await firstChunk(level, first, async (chunk) => (await level.firstRow(chunk)) >= to);
-  yield* level.load(first, end);
+  return [first, end];
 }
 
 async function firstChunk(

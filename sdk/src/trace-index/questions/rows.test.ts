@@ -1,5 +1,6 @@
 /** Levels of rows, and the segments that a search has to read, against the instructions themselves. */
 import { describe, expect, it } from 'vitest';
+import { stride } from '../../../../test/support/effort.js';
 import { indexedTrace } from '../../../../test/support/indexed-trace.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { dut, generator, record, schemaWithBuffer } from '../../../../test/support/recorded-run.js';
@@ -8,9 +9,11 @@ import { IndexPart } from '../../format/index-container.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
 import { findCores } from '../../semantics/cpu/cores.js';
 import { instructions } from '../../semantics/cpu/index.js';
+import { DIRECTORY_SECTION } from '../directory/format.js';
 import type { RowLevel } from '../rows/row-levels.js';
 import type { RowsChunk } from '../rows/row-table.js';
 import { openIndex } from './open-index.js';
+import type { TraceIndex } from './trace-index.js';
 
 // Every row of every level is computed a second time.
 limitOfFile(MANY_CASES_MS);
@@ -229,6 +232,33 @@ describe('retired numbers', () => {
       expect(await index.retiredBefore(0, all.length)).toBeNull();
     },
   );
+
+  it('are the same where a chunk of the directory is damaged, whichever it is', async () => {
+    const { bytes, directory } = await opened('finalized');
+    const sound = (await openIndex(await openTrace(memorySource(bytes))))!;
+    const asked = [0, 70, 400, 1000, (await sound.birthsBefore(0, sound.trace.segmentCount)) - 3];
+    const numbersOf = async (index: TraceIndex) => {
+      const numbers = [];
+      for (const row of asked) numbers.push(await index.retiredBefore(0, row));
+      const rows = [];
+      for (const number of numbers) rows.push(await index.rowOfRetired(0, number ?? 0));
+      return { numbers, rows };
+    };
+    const expected = await numbersOf(sound);
+    expect(expected.numbers).not.toContain(null);
+    let damaged = 0;
+    const { size } = sound.trace.section(DIRECTORY_SECTION)!;
+    for (let at = directory; at < directory + size; at += stride(61)) {
+      const flipped = bytes.slice();
+      flipped[at]! ^= 0x10;
+      const trace = await openTrace(memorySource(flipped));
+      const index = await openIndex(trace);
+      if (!index) continue;
+      expect([at, await numbersOf(index)]).toEqual([at, expected]);
+      if (trace.warnings.some(({ message }) => /of rows 0 to/.test(message))) damaged++;
+    }
+    expect(damaged).toBeGreaterThan(1);
+  });
 
   it('are not known where the first segment has no part', async () => {
     const without = (made: IndexContainer, segment: number) =>

@@ -3,9 +3,17 @@
 import { isUscopeError } from '../../base/errors.js';
 import { IndexPart } from '../../format/index-container.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
-import { decodeRowsChunk } from '../rows/row-chunk.js';
+import { decodeRowCounts, decodeRowsChunk } from '../rows/row-chunk.js';
 import { type MadeChunk, type RowLevel, RowLevelBuilder, rowsPerGroup } from '../rows/row-levels.js';
-import { chunkOf, groupWidth, Place, type RowGroup, RowMerger, type RowsChunk } from '../rows/row-table.js';
+import {
+  chunkOf,
+  groupWidth,
+  Place,
+  type RowCountsChunk,
+  type RowGroup,
+  RowMerger,
+  type RowsChunk,
+} from '../rows/row-table.js';
 import { decodeRowsPart, GROUP_ROWS, type RowsPart } from '../rows/rows-part.js';
 
 /** Segments looked at for the ends of a segment's instructions: what is longer in flight is taken as in flight. */
@@ -38,9 +46,13 @@ export async function rowsPartOf(
   }
 }
 
-/** The groups of one segment. */
-export async function segmentRows(source: RowSourceOf, segment: number): Promise<RowsChunk | null> {
-  const { stages, parts } = source;
+/** The groups of one segment. @param stages those that are wanted, from the first on */
+export async function segmentRows(
+  source: RowSourceOf,
+  segment: number,
+  stages = source.stages,
+): Promise<RowsChunk | null> {
+  const { parts } = source;
   const own = await rowsPartOf(source, segment);
   const firstRow = await source.birthsBefore(segment);
   if (!own)
@@ -92,6 +104,13 @@ export class SegmentRowLevel implements RowLevel {
       if (chunk) yield chunk;
     }
   }
+
+  async *loadCounts(first: number, end: number): AsyncGenerator<RowCountsChunk> {
+    for (let segment = first; segment < end; segment++) {
+      const chunk = await segmentRows(this.source, segment, 0);
+      if (chunk) yield chunk;
+    }
+  }
 }
 
 /** Levels from 1 on, made in memory from the containers; encoded, as a directory has them. */
@@ -135,5 +154,9 @@ class MemoryRowLevel implements RowLevel {
 
   async *load(first: number, end: number): AsyncGenerator<RowsChunk> {
     for (const { bytes } of this.chunks.slice(first, end)) yield decodeRowsChunk(bytes, this.stages);
+  }
+
+  async *loadCounts(first: number, end: number): AsyncGenerator<RowCountsChunk> {
+    for (const { bytes } of this.chunks.slice(first, end)) yield decodeRowCounts(bytes, this.stages);
   }
 }

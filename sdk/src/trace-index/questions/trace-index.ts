@@ -8,6 +8,7 @@ import type { Directory } from '../directory/directory.js';
 import type { IndexPlan } from '../plan.js';
 import type { RowLevel } from '../rows/row-levels.js';
 import { type BufferContents, bufferContents } from './buffer-at.js';
+import { EventTimes } from './event-times.js';
 import { type ColumnFinder, columnFinder } from './find.js';
 import { type CoarseLevels, LevelSet } from './level-set.js';
 import { RetiredRows } from './retired-rows.js';
@@ -48,6 +49,7 @@ export class TraceIndex {
   >();
   private readonly retired = new WeakMap<readonly RowLevel[], RetiredRows>();
   private readonly rows: RowPlaces;
+  private readonly events: EventTimes;
 
   /** Use `openIndex`. */
   constructor(
@@ -64,6 +66,7 @@ export class TraceIndex {
     this.plan = parts.plan;
     this.sets = this.plan.groups.map(({ index }) => new LevelSet(parts, index, coarse));
     this.rows = new RowPlaces(parts, coarse);
+    this.events = new EventTimes(parts.trace);
   }
 
   /** Lets go of the file beside the trace, if there is one; the trace stays open. */
@@ -341,6 +344,7 @@ export class TraceIndex {
     );
   }
 
+  /** The first or last event wanted in `[fromCycle, toCycle)`: its cycle. */
   private async eventsIn(
     channel: Channel,
     label: string | undefined,
@@ -349,26 +353,15 @@ export class TraceIndex {
     which: 'first' | 'last',
   ): Promise<number | null> {
     const { periodPs } = this.groupOf(channel);
-    const eventType = this.eventType(channel);
     const { labels } = channel;
-    const wanted = label === undefined ? -1 : (labels?.names.indexOf(label) ?? -1);
-    const isWanted =
-      labels && wanted >= 0
-        ? { offset: labels.offset, wanted: labels.indexOf.map((index) => (index === wanted ? 1 : 0)) }
-        : undefined;
+    const index = label === undefined ? -1 : (labels?.names.indexOf(label) ?? -1);
+    const wanted = {
+      eventType: this.eventType(channel),
+      label: labels && index >= 0 ? { labels, index } : null,
+    };
     const [fromPs, endPs] = [BigInt(fromCycle) * BigInt(periodPs), BigInt(toCycle) * BigInt(periodPs)];
-    const watched = { eventType, label: isWanted, fromPs, untilPs: endPs - 1n };
-    const { trace } = this;
-    let found: number | null = null;
-    let segment = await trace.firstSegmentReaching(fromPs);
-    for (; segment < trace.segmentCount; segment++) {
-      if ((await trace.segment(segment)).timeStartPs >= endPs) break;
-      const { times } = await trace.watchSegment(segment, () => watched);
-      const time = which === 'first' ? times[0] : times.at(-1);
-      if (time !== undefined) found = Math.floor(time / periodPs);
-      if (found !== null && which === 'first') break;
-    }
-    return found;
+    const found = await this.events.find(wanted, { fromPs, endPs }, which);
+    return found === null ? null : Math.floor(found / periodPs);
   }
 
   private eventType({ kind, subject }: Channel): number {

@@ -2,7 +2,7 @@
 import { ByteReader } from '../../base/bytes.js';
 import { readLeb128Number } from '../../base/leb128.js';
 import { decodeColumns, encodeColumns, partWriter } from '../columns.js';
-import { groupWidth, Place, type RowGroup, type RowsChunk } from './row-table.js';
+import { groupWidth, Place, type RowCountsChunk, type RowGroup, type RowsChunk } from './row-table.js';
 
 /** Groups of a chunk. */
 export const CHUNK_GROUPS = 256;
@@ -31,17 +31,27 @@ function stored(group: RowGroup, place: number): number {
 
 /** @param stages as `stageColumns` @throws UscopeError FORMAT_* where it is malformed */
 export function decodeRowsChunk(bytes: Uint8Array, stages: number): RowsChunk {
+  const { columns, counts } = decodeFirst(bytes, stages, groupWidth(stages));
+  const range = (from: number) => columns.slice(from, from + stages);
+  return { ...counts, stageTime: range(Place.STAGES), longest: range(Place.STAGES + stages) };
+}
+
+/** The same without what follows the counts, which is not looked at. */
+export function decodeRowCounts(bytes: Uint8Array, stages: number): RowCountsChunk {
+  return decodeFirst(bytes, stages, Place.STAGES).counts;
+}
+
+function decodeFirst(bytes: Uint8Array, stages: number, wanted: number) {
   const reader = new ByteReader(bytes);
   const [firstRow, retiredBefore] = [readLeb128Number(reader), readLeb128Number(reader)];
   const length = readLeb128Number(reader);
   if (length < 1 || length > CHUNK_GROUPS) {
     throw reader.error('FORMAT_LENGTH', `a chunk of an index has ${length} groups of rows`);
   }
-  const columns = decodeColumns(reader, groupWidth(stages), length, () => false);
+  const columns = decodeColumns(reader, groupWidth(stages), length, () => false, wanted);
   const at = (place: number): Float64Array => columns[place]!;
   const firstBirth = at(Place.FIRST_BIRTH);
-  const range = (from: number) => columns.slice(from, from + stages);
-  return {
+  const counts: RowCountsChunk = {
     length,
     firstRow,
     retiredBefore,
@@ -55,7 +65,6 @@ export function decodeRowsChunk(bytes: Uint8Array, stages: number): RowsChunk {
     flushed: at(Place.FLUSHED),
     ended: at(Place.ENDED),
     stalls: at(Place.STALLS),
-    stageTime: range(Place.STAGES),
-    longest: range(Place.STAGES + stages),
   };
+  return { columns, counts };
 }

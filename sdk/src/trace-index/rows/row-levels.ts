@@ -4,7 +4,15 @@
  */
 import { FAN_OUT, MAX_LEVEL } from '../levels/level-chunk.js';
 import { CHUNK_GROUPS, encodeRowsChunk } from './row-chunk.js';
-import { addCounts, emptyGroup, mergeGroup, Place, type RowGroup, type RowsChunk } from './row-table.js';
+import {
+  addCounts,
+  emptyGroup,
+  mergeGroup,
+  Place,
+  type RowCountsChunk,
+  type RowGroup,
+  type RowsChunk,
+} from './row-table.js';
 import { GROUP_ROWS, type RowsPart } from './rows-part.js';
 
 export interface RowLevel {
@@ -16,6 +24,8 @@ export interface RowLevel {
   firstRow(chunk: number): number | Promise<number>;
   /** The chunks from `first` to `end` (exclusive), in order. @throws UscopeError FORMAT_*, READER_* */
   load(first: number, end: number): AsyncIterable<RowsChunk>;
+  /** The same without stages. */
+  loadCounts(first: number, end: number): AsyncIterable<RowCountsChunk>;
 }
 
 export function rowsPerGroup(level: number): number {

@@ -28,13 +28,17 @@ export function groupWidth(stages: number): number {
 
 /** Groups of a chunk, or of a range of rows: one number for each in every array. */
 export interface RowsChunk extends RowGroups {
-  /** Number of the first row in the trace, and rows before it that retired. */
+  /** Number of the first row in the trace. */
   readonly firstRow: number;
+  /** Rows before the first one that retired; NaN: it is not known here. */
   readonly retiredBefore: number;
   readonly segment: Float64Array;
   /** Rows of which nothing but their number is known: the index of their segment has no room for them. */
   readonly unknown: Float64Array;
 }
+
+/** The same without stages: a fraction of the work. */
+export type RowCountsChunk = Omit<RowsChunk, 'stageTime' | 'longest'>;
 
 /** The chunk of these groups. */
 export function chunkOf(
@@ -43,7 +47,11 @@ export function chunkOf(
   firstRow: number,
   retiredBefore: number,
 ): RowsChunk {
-  const column = (place: number) => Float64Array.from(groups, (group) => group[place]!);
+  const column = (place: number): Float64Array => {
+    const values = new Float64Array(groups.length);
+    for (let index = 0; index < values.length; index++) values[index] = groups[index]![place]!;
+    return values;
+  };
   const columns = (from: number) => Array.from({ length: stages }, (_, index) => column(from + index));
   return {
     length: groups.length,

@@ -71,6 +71,9 @@ export const Bytes = {
   MARK: 4,
 } as const;
 
+/** `struct row`, in bytes */
+export const Row = { ORDINAL: 40, HOW: 64 } as const;
+
 /** Slots that an op can name, and events of a frame that wait for a birth. */
 export const SLOTS = 0x1_0000;
 export const MAX_EARLY = 4096;
