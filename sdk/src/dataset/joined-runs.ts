@@ -2,7 +2,7 @@
  * Runs whose files were joined: `joined/TABLE/GROUP.parquet` has the rows of many runs, with `run` and `core` as columns. One file, replaced whole,
  * says which groups count. A run is read from its group as long as it is there, whatever directories of it are left.
  */
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UscopeError } from '../base/errors.js';
 import { syncDirectory } from '../writer/output/output-file.js';
@@ -105,14 +105,3 @@ export async function dropJoined(root: string, run: string): Promise<boolean> {
 
 export const joinedNames = ({ groups }: JoinedRuns): Set<string> =>
   new Set(groups.flatMap(({ runs }) => runs));
-
-/** Whether runs of this table have directories. */
-export async function hasDirectories(root: string, table: string, hasKeys: boolean): Promise<boolean> {
-  const names = await readdir(join(root, table)).catch(() => [] as string[]);
-  if (!hasKeys) return names.some((name) => name.startsWith('run='));
-  for (const name of names) {
-    const runs = await readdir(join(root, table, name)).catch(() => [] as string[]);
-    if (runs.some((run) => run.startsWith('run='))) return true;
-  }
-  return false;
-}

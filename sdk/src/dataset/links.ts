@@ -25,16 +25,33 @@ export function placeColumns(names: readonly string[]): Columns | null {
   return run < 0 || core < 0 || cycle < 0 || names.includes(LINK) ? null : { run, core, cycle };
 }
 
-/** @param connection its view `traces` is that of the files */
-export async function linksOf(connection: Connection, { run, core, cycle }: Columns): Promise<LinkOf> {
+/** Which trace each run and core has; asked again when the table `traces` has changed. */
+export class Links {
+  private version: string | null = null;
+  private files: ReadonlyMap<string, string> = new Map();
+
+  /** @param connection its view `traces` is that of the files */
+  constructor(private readonly connection: Connection) {}
+
+  /** @param version of the table `traces` */
+  async of({ run, core, cycle }: Columns, version: string): Promise<LinkOf> {
+    if (version !== this.version) {
+      this.files = await filesOf(this.connection);
+      this.version = version;
+    }
+    const { files } = this;
+    return (row) => {
+      const file = files.get(`${row[run]}\n${row[core]}`);
+      const at = row[cycle];
+      if (file === undefined || (typeof at !== 'bigint' && typeof at !== 'number')) return null;
+      return `uscope view ${quotedWord(file)} --core ${quotedWord(String(row[core]))} --at ${at}`;
+    };
+  }
+}
+
+async function filesOf(connection: Connection): Promise<ReadonlyMap<string, string>> {
   const result = await connection.runAndReadAll('SELECT run, core, file FROM traces WHERE file IS NOT NULL');
-  const files = new Map(result.getRows().map(([run, core, file]) => [`${run}\n${core}`, String(file)]));
-  return (row) => {
-    const file = files.get(`${row[run]}\n${row[core]}`);
-    const at = row[cycle];
-    if (file === undefined || (typeof at !== 'bigint' && typeof at !== 'number')) return null;
-    return `uscope view ${quotedWord(file)} --core ${quotedWord(String(row[core]))} --at ${at}`;
-  };
+  return new Map(result.getRows().map(([run, core, file]) => [`${run}\n${core}`, String(file)]));
 }
 
 /** As a shell takes it. */

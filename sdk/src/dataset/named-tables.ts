@@ -1,11 +1,15 @@
 /** Which tables a question needs: a view of a thousand files takes time, and a table of a trace even more. The engine's own parser says what names a table. */
-import { type Connection, type Engine, quoted } from './engine/duckdb.js';
+import type { Connection, Engine } from './engine/duckdb.js';
 import { TABLES, type TableName } from './layout.js';
 import type { Macro } from './macros.js';
+import { parsedQuestion } from './parsed-question.js';
 import { explained } from './statements.js';
 
 /** Questions about the tables themselves. */
 const CATALOG = /\b(information_schema|duckdb_\w+|pg_catalog|sqlite_master|show|describe|summarize)\b/i;
+
+/** Whether a question names the runs that it is about. Its answer does not depend on it. */
+export const picksRuns = (question: string): boolean => /\brun"?\s*(==?|IN\s*\()\s*'/i.test(question);
 
 /** Tables and ready-made questions that a text names. */
 interface Names {
@@ -57,31 +61,13 @@ export class NamedTables {
   }
 
   private async namesIn(sql: string): Promise<Names> {
-    const parsed = await this.parse(sql);
-    const words = parsed ?? new Set(sql.toLowerCase().match(/\w+/g) ?? []);
+    const parsed = await parsedQuestion(this.connection, sql);
+    // Of a text that the parser cannot read, any word may be one.
+    const words = parsed.kind === 'select' ? parsed.names : new Set(sql.toLowerCase().match(/\w+/g) ?? []);
     return {
       tables: TABLES.filter((table) => words.has(table)),
       macros: this.macros.filter(({ name }) => words.has(name)),
     };
-  }
-
-  /** Names of tables and of functions; null: the parser has no answer (PIVOT, wrong SQL), so that any word may be one. */
-  private async parse(sql: string): Promise<Set<string> | null> {
-    const result = await this.connection.runAndReadAll(`SELECT json_serialize_sql(${quoted(sql)})`);
-    const root = JSON.parse(String(result.getRows()[0]?.[0])) as { readonly error?: boolean };
-    if (root.error !== false) return null;
-    const names = new Set<string>();
-    collect(root, names);
-    return names;
-  }
-}
-
-function collect(node: unknown, names: Set<string>): void {
-  if (typeof node !== 'object' || node === null) return;
-  for (const [key, value] of Object.entries(node)) {
-    if ((key === 'table_name' || key === 'function_name') && typeof value === 'string')
-      names.add(value.toLowerCase());
-    else collect(value, names);
   }
 }
 

@@ -2,17 +2,18 @@
 import { join, resolve } from 'node:path';
 import type { FunctionSymbol } from '../semantics/program/index.js';
 import { type Connection, type Engine, named, quoted } from './engine/duckdb.js';
-import { openDataset, TABLES, type TableName } from './layout.js';
-import { type LinkOf, linksOf, placeColumns } from './links.js';
+import { openDataset, TABLES } from './layout.js';
+import { type LinkOf, Links, placeColumns } from './links.js';
 import { loadMacros, type Macro } from './macros.js';
-import { NamedTables } from './named-tables.js';
+import { NamedTables, picksRuns } from './named-tables.js';
 import { completeRuns } from './publish.js';
 import { beginReading, type Reading } from './readers.js';
 import { makeScratch, type Scratch } from './scratch.js';
-import { bindRange, limitedQuery, type Periods, periodsOf, type ShownRange } from './shown-range.js';
+import { SessionViews } from './session-views.js';
+import { bindRange, type Periods, periodsOf, type ShownRange } from './shown-range.js';
 import { type Ended, type PreparedQuestion, prepareQuestion, queryError } from './statements.js';
-import { namesUnsigned, UNSIGNED, viewUnsigned } from './unsigned.js';
-import { emptyView, functionsView, pathsOf, type ViewedDataset, viewOf } from './views.js';
+import { namesUnsigned, UNSIGNED } from './unsigned.js';
+import { emptyView, functionsView } from './views.js';
 
 export interface SessionOptions {
   /** Such as `2GB`. */
@@ -28,9 +29,10 @@ const INTERRUPT_MS = 50;
 type Result = Awaited<ReturnType<Connection['stream']>>;
 
 export class SqlSession {
-  /** Of the tables whose views are those of the files: what the joined ones were then. */
-  private readonly viewed = new Map<TableName, string>();
   private readonly names: NamedTables;
+  private readonly ours: ReadonlySet<string>;
+  private readonly views: SessionViews;
+  private readonly links: Links;
 
   private constructor(
     private readonly engine: Engine,
@@ -42,6 +44,9 @@ export class SqlSession {
     private readonly timeoutMs: number | undefined,
   ) {
     this.names = new NamedTables(connection, macros);
+    this.ours = new Set(macros.map(({ name }) => name));
+    this.views = new SessionViews(connection, roots);
+    this.links = new Links(connection);
   }
 
   /**
@@ -87,32 +92,6 @@ export class SqlSession {
     for (const { sql } of this.macros) await this.connection.run(sql);
   }
 
-  /** Makes views, of the files that there are now. */
-  private async view(
-    tables: readonly TableName[],
-    readings: readonly Reading[],
-    limit?: { readonly range: ShownRange; readonly periods: Periods },
-  ): Promise<void> {
-    const datasets = this.datasets(readings);
-    for (const table of tables) {
-      const whole = await viewOf(datasets, table);
-      const query = limit ? limitedQuery(whole, table, limit.range, limit.periods) : whole;
-      if (this.viewed.get(table) === query) continue;
-      await this.connection.run(`CREATE OR REPLACE VIEW ${named(table)} AS ${query}`);
-      this.viewed.set(table, query);
-    }
-  }
-
-  private datasets(readings: readonly Reading[]): ViewedDataset[] {
-    return this.roots.map((root, index) => ({ root, joined: readings[index].joined }));
-  }
-
-  /** After the views that these are made of. */
-  private async viewUnsigned(tables: readonly TableName[], readings: readonly Reading[]): Promise<void> {
-    const datasets = this.datasets(readings);
-    for (const table of tables) await viewUnsigned(this.connection, table, await pathsOf(datasets, table));
-  }
-
   private async lock(roots: readonly string[]): Promise<void> {
     const allowed = [...roots, this.scratch.path].map((root) => quoted(`${root}/`)).join(', ');
     for (const setting of [
@@ -133,7 +112,7 @@ export class SqlSession {
     signal?: AbortSignal,
   ): Promise<T> {
     return this.answer(sql, { signal }, async (prepared, readings) => {
-      const linkOf = await this.links(prepared, readings);
+      const linkOf = await this.linkOf(prepared, readings);
       return use(await prepared.stream(), linkOf);
     });
   }
@@ -150,12 +129,13 @@ export class SqlSession {
     );
   }
 
-  private async links(prepared: PreparedQuestion, readings: readonly Reading[]): Promise<LinkOf | null> {
+  private async linkOf(prepared: PreparedQuestion, readings: readonly Reading[]): Promise<LinkOf | null> {
     const names = Array.from({ length: prepared.columnCount }, (_, index) => prepared.columnName(index));
     const columns = placeColumns(names);
     if (columns === null) return null;
-    await this.view(['traces'], readings);
-    return linksOf(this.connection, columns);
+    const version = this.views.versionOf('traces', readings);
+    await this.views.make(['traces'], readings, { isOfFewRuns: true });
+    return this.links.of(columns, version);
   }
 
   /** Tables, and the columns that each has now. */
@@ -199,9 +179,10 @@ export class SqlSession {
       return await this.limited(signal, async () => {
         const periods = range === undefined ? new Map<string, bigint>() : await this.periods(readings);
         const tables = await this.names.viewsOf(sql);
-        await this.view(tables, readings, range ? { range, periods } : undefined);
-        if (namesUnsigned(sql)) await this.viewUnsigned(tables, readings);
-        const prepared = await prepareQuestion(this.engine.api, this.connection, sql);
+        const limit = range ? { range, periods } : undefined;
+        await this.views.make(tables, readings, { limit, isOfFewRuns: picksRuns(sql) });
+        if (namesUnsigned(sql)) await this.views.makeUnsigned(tables, readings);
+        const prepared = await prepareQuestion(this.engine.api, this.connection, sql, this.ours);
         try {
           if (range !== undefined) bindRange(prepared, range);
           return await work(prepared, readings, periods);
@@ -215,7 +196,7 @@ export class SqlSession {
   }
 
   private async periods(readings: readonly Reading[]): Promise<Periods> {
-    await this.view(['traces'], readings);
+    await this.views.make(['traces'], readings);
     return periodsOf(this.connection);
   }
 

@@ -1,6 +1,8 @@
 /** Which statements may be run: those that ask. The engine's own parser says what a statement is. */
 import { UscopeError } from '../base/errors.js';
 import type { Connection, DuckDb } from './engine/duckdb.js';
+import { parsedQuestion } from './parsed-question.js';
+import { checkTableFunctions } from './table-functions.js';
 
 export type PreparedQuestion = import('@duckdb/node-api').DuckDBPreparedStatement;
 
@@ -14,51 +16,77 @@ export function explained(sql: string): string | null {
 }
 
 /**
- * The question, ready to run: what is run is what was checked.
+ * The question, ready to run: what is run is what was checked. Nothing is prepared before the parser's tree was, since some functions act when they are prepared.
+ * @param ours ready-made questions
  * @throws UscopeError DATASET_STATEMENT, DATASET_QUERY
  */
 export async function prepareQuestion(
   api: DuckDb,
   connection: Connection,
   sql: string,
+  ours: ReadonlySet<string>,
 ): Promise<PreparedQuestion> {
   const { SELECT, EXPLAIN: EXPLAINS } = api.StatementType;
+  const rest = explained(sql);
+  await checkParsed(connection, rest ?? sql, ours);
   const prepared = await prepareOne(connection, sql);
-  const type = prepared.statementType;
-  if (type === SELECT) return prepared;
-  try {
-    const rest = type === EXPLAINS ? explained(sql) : null;
-    if (rest !== null && (await typeOf(connection, rest)) === SELECT) return prepared;
-  } catch (error) {
-    prepared.destroySync();
-    throw error;
-  }
+  if (prepared.statementType === (rest === null ? SELECT : EXPLAINS)) return prepared;
   prepared.destroySync();
-  throw new UscopeError(
-    'DATASET_STATEMENT',
-    `${api.StatementType[type] ?? 'this statement'} is not allowed: a query may be SELECT, FROM, WITH, DESCRIBE, SUMMARIZE, SHOW, or EXPLAIN of one of them`,
-  );
+  throw notAllowed(api.StatementType[prepared.statementType] ?? 'this statement');
 }
 
-async function typeOf(connection: Connection, sql: string) {
-  const prepared = await prepareOne(connection, sql);
-  try {
-    return prepared.statementType;
-  } finally {
-    prepared.destroySync();
+async function checkParsed(connection: Connection, sql: string, ours: ReadonlySet<string>): Promise<void> {
+  const parsed = await parsedQuestion(connection, sql);
+  if (parsed.kind === 'wrong') {
+    // It says where.
+    await statementsOf(connection, sql);
+    throw new UscopeError('DATASET_QUERY', parsed.message);
   }
+  if (parsed.kind === 'other') {
+    const word = /\w+/.exec(sql.replace(COMMENTS, ' '))?.[0].toUpperCase();
+    if (word === undefined) throw new UscopeError('DATASET_QUERY', 'there is no question');
+    throw ASKING.has(word) ? several() : notAllowed(word);
+  }
+  if (parsed.statements > 1) throw several();
+  await checkTableFunctions(connection, parsed.tableFunctions, ours);
 }
+
+const COMMENTS = /--[^\n]*|\/\*[\s\S]*?\*\//g;
+/** How statements that ask begin. */
+const ASKING = new Set([
+  'SELECT',
+  'FROM',
+  'WITH',
+  'DESCRIBE',
+  'DESC',
+  'SUMMARIZE',
+  'SHOW',
+  'TABLE',
+  'VALUES',
+]);
+
+const several = (): UscopeError =>
+  new UscopeError('DATASET_STATEMENT', 'there are several statements; ask one question at a time');
+
+const notAllowed = (what: string): UscopeError =>
+  new UscopeError(
+    'DATASET_STATEMENT',
+    `${what} is not allowed: a query may be SELECT, FROM, WITH, DESCRIBE, SUMMARIZE, SHOW, or EXPLAIN of one of them`,
+  );
 
 async function prepareOne(connection: Connection, sql: string): Promise<PreparedQuestion> {
+  const statements = await statementsOf(connection, sql);
+  if (statements.count !== 1) throw several();
   try {
-    const statements = await connection.extractStatements(sql);
-    if (statements.count !== 1) {
-      throw new UscopeError(
-        'DATASET_STATEMENT',
-        `there are ${statements.count} statements; ask one question at a time`,
-      );
-    }
     return await statements.prepare(0);
+  } catch (error) {
+    throw queryError(error);
+  }
+}
+
+async function statementsOf(connection: Connection, sql: string) {
+  try {
+    return await connection.extractStatements(sql);
   } catch (error) {
     throw queryError(error);
   }

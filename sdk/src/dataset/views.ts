@@ -1,51 +1,64 @@
 /** The views that a session has: one for each table, of the files of runs and of joined files. */
-import { join } from 'node:path';
 import type { FunctionSymbol } from '../semantics/program/index.js';
 import { named, quoted } from './engine/duckdb.js';
 import { KEYS } from './files/names.js';
-import { hasDirectories, type JoinedRuns, joinedNames } from './joined-runs.js';
+import { type JoinedRuns, joinedNames } from './joined-runs.js';
 import { COLUMNS, type TableName } from './layout.js';
+import type { TableFile, TableFiles } from './table-files.js';
 
-/** A dataset, and which of its joined files count. */
+/** The files of a table in a dataset. */
 export interface ViewedDataset {
-  readonly root: string;
-  readonly joined: JoinedRuns;
+  /** Of the runs that have directories. */
+  readonly runs: readonly TableFile[];
+  readonly groups: readonly ViewedGroup[];
 }
 
-/** The files of a table, as SQL writes them: patterns, and names of joined files. */
-export async function pathsOf(datasets: readonly ViewedDataset[], table: TableName): Promise<string[]> {
-  const paths: string[] = [];
-  for (const { root, joined } of datasets) {
-    if (await hasDirectories(root, table, KEYS[table] !== undefined)) paths.push(runsGlob(root, table));
-    for (const { files } of joined.groups) paths.push(...joinedPaths(root, files, table));
-  }
-  return paths;
+interface ViewedGroup {
+  readonly files: readonly TableFile[];
+  /** Runs whose rows are in them, and no longer count. */
+  readonly dropped: readonly string[];
 }
 
-const runsGlob = (root: string, table: TableName): string =>
-  quoted(join(root, table, ...(KEYS[table] ? ['*'] : []), '*', '*', '*.parquet'));
+/** What there is now. */
+export function filesNow(
+  files: TableFiles,
+  root: string,
+  joined: JoinedRuns,
+  table: TableName,
+): ViewedDataset {
+  return {
+    runs: files.ofRuns(root, table, joinedNames(joined)),
+    groups: joined.groups.map((group) => ({
+      files: files.ofGroup(root, table, group),
+      dropped: group.dropped,
+    })),
+  };
+}
 
-const joinedPaths = (root: string, files: readonly string[], table: TableName): string[] =>
-  files.filter((file) => file.startsWith(`joined/${table}/`)).map((file) => quoted(join(root, file)));
+/** Those of all runs that have directories, and those of all groups. */
+export const runFiles = (datasets: readonly ViewedDataset[]): TableFile[] =>
+  datasets.flatMap(({ runs }) => runs);
+export const groupFiles = (datasets: readonly ViewedDataset[]): TableFile[] =>
+  datasets.flatMap(({ groups }) => groups.flatMap(({ files }) => files));
+
+/**
+ * Of which files the engine takes it for granted that they have the same columns. It then opens those only that a question needs, and knows nothing of the others'
+ * values: arithmetic over all of them takes a third longer, since each result is checked for overflow.
+ */
+export interface Alike {
+  readonly runs: boolean;
+  readonly groups: boolean;
+}
+
+export const NOT_ALIKE: Alike = { runs: false, groups: false };
 
 /** The query of a table's view. */
-export async function viewOf(datasets: readonly ViewedDataset[], table: TableName): Promise<string> {
+export function viewOf(datasets: readonly ViewedDataset[], table: TableName, alike: Alike): string {
   const key = KEYS[table];
-  const plain: string[] = [];
   const selects: string[] = [];
-  for (const { root, joined } of datasets) {
-    if (await hasDirectories(root, table, key !== undefined)) {
-      const glob = runsGlob(root, table);
-      const hidden = [...joinedNames(joined)];
-      if (hidden.length === 0) plain.push(glob);
-      else
-        selects.push(
-          `${filesOf([glob], ['run', 'core'], key)} WHERE run NOT IN (${hidden.map(quoted).join(', ')})`,
-        );
-    }
-    selects.push(...joinedSelects(root, joined, table, key));
-  }
-  if (plain.length > 0) selects.unshift(filesOf(plain, ['run', 'core'], key));
+  const ofRuns = runFiles(datasets);
+  if (ofRuns.length > 0) selects.push(filesOf(ofRuns, ['run', 'core'], key, alike.runs));
+  selects.push(...joinedSelects(datasets, key, alike.groups));
   // Datasets of before lack some of its columns.
   if (table === 'traces' || table === 'instructions') selects.push(emptyView(table));
   return selects.length > 0 ? selects.join(' UNION ALL BY NAME ') : emptyView(table);
@@ -53,30 +66,37 @@ export async function viewOf(datasets: readonly ViewedDataset[], table: TableNam
 
 /** Files that have rows of runs that no longer count are read by themselves. */
 function joinedSelects(
-  root: string,
-  { groups }: JoinedRuns,
-  table: TableName,
+  datasets: readonly ViewedDataset[],
   key: string | undefined,
+  areAlike: boolean,
 ): string[] {
-  const whole: string[] = [];
+  const whole: TableFile[] = [];
   const selects: string[] = [];
-  for (const { files, dropped } of groups) {
-    const paths = joinedPaths(root, files, table);
-    if (paths.length === 0) continue;
-    if (dropped.length === 0) whole.push(...paths);
-    else selects.push(`${filesOf(paths, [], key)} WHERE run NOT IN (${dropped.map(quoted).join(', ')})`);
+  for (const { files, dropped } of datasets.flatMap(({ groups }) => groups)) {
+    if (files.length === 0) continue;
+    if (dropped.length === 0) whole.push(...files);
+    else
+      selects.push(
+        `${filesOf(files, [], key, areAlike)} WHERE run NOT IN (${dropped.map(quoted).join(', ')})`,
+      );
   }
-  if (whole.length > 0) selects.push(filesOf(whole, [], key));
+  if (whole.length > 0) selects.push(filesOf(whole, [], key, areAlike));
   return selects;
 }
 
-/** Files of runs whose designs differ are read together, by the names of their columns. */
-function filesOf(paths: readonly string[], keys: readonly string[], key: string | undefined): string {
+/** Files of runs whose designs differ are read together, by the names of their columns; for that the engine opens all of them. */
+function filesOf(
+  files: readonly TableFile[],
+  keys: readonly string[],
+  key: string | undefined,
+  areAlike: boolean,
+): string {
   const partitions = [...keys, ...(key ? [key] : [])];
   const types = partitions.map((name) => `${named(name)}: VARCHAR`).join(', ');
   const hive =
     partitions.length > 0 ? `hive_partitioning = true, hive_types = {${types}}` : 'hive_partitioning = false';
-  return `SELECT * FROM read_parquet([${paths.join(', ')}], union_by_name = true, ${hive})`;
+  const paths = files.map(({ path }) => quoted(path)).join(', ');
+  return `SELECT * FROM read_parquet([${paths}], union_by_name = ${!areAlike}, ${hive})`;
 }
 
 export function emptyView(table: TableName): string {

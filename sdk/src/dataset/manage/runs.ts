@@ -25,14 +25,14 @@ export async function listRuns(root: string): Promise<RunListing[]> {
   return Promise.all(
     names.map(async (run) => {
       const parts = await partsOf(root, run);
-      const sizes = (await Promise.all(parts.map((part) => sizesOf(join(root, part))))).flat();
-      const bytes = sizes.reduce((sum, size) => sum + size, 0);
+      const files = (await Promise.all(parts.map((part) => filesBelow(join(root, part))))).flat();
+      const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
       return {
         run,
         record: await readRecord(root, run),
         parts,
         isJoined: joined.has(run),
-        files: sizes.length,
+        files: files.length,
         bytes,
       };
     }),
@@ -53,9 +53,14 @@ async function namesOf(root: string): Promise<Set<string>> {
   return names;
 }
 
-/** Bytes of all Parquet files below a directory. */
-export async function sizesOf(path: string): Promise<number[]> {
+/** All Parquet files below a directory. */
+export async function filesBelow(path: string): Promise<{ path: string; bytes: number }[]> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.parquet'));
-  return Promise.all(files.map(async (entry) => (await stat(join(entry.parentPath, entry.name))).size));
+  return Promise.all(
+    files.map(async (entry) => {
+      const file = join(entry.parentPath, entry.name);
+      return { path: file, bytes: (await stat(file)).size };
+    }),
+  );
 }

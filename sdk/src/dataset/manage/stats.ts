@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type Engine, quoted } from '../engine/duckdb.js';
 import { JOINED } from '../joined-runs.js';
 import { openDataset, TABLES, type TableName } from '../layout.js';
-import { sizesOf } from './runs.js';
+import { filesBelow } from './runs.js';
 
 export interface TableStats {
   readonly table: TableName;
@@ -21,20 +21,18 @@ export async function datasetStats({ api }: Engine, root: string): Promise<Table
   const stats: TableStats[] = [];
   try {
     for (const table of TABLES) {
-      const globs: string[] = [];
-      const sizes: number[] = [];
-      for (const directory of [join(root, table), join(root, JOINED, table)]) {
-        if ((await readdir(directory).catch(() => [])).length === 0) continue;
-        const found = await sizesOf(directory);
-        if (found.length > 0) globs.push(quoted(join(directory, '**', '*.parquet')));
-        sizes.push(...found);
-      }
-      if (globs.length === 0) continue;
+      const files: { path: string; bytes: number }[] = [];
+      for (const directory of [join(root, table), join(root, JOINED, table)])
+        if ((await readdir(directory).catch(() => [])).length > 0)
+          files.push(...(await filesBelow(directory)));
+      if (files.length === 0) continue;
+      // By name: a pattern has no way to write the path of a dataset with a bracket in it.
+      const paths = files.map(({ path }) => quoted(path)).join(', ');
       const result = await connection.runAndReadAll(
-        `SELECT sum(num_rows) FROM parquet_file_metadata([${globs.join(', ')}])`,
+        `SELECT sum(num_rows) FROM parquet_file_metadata([${paths}])`,
       );
-      const bytes = sizes.reduce((sum, size) => sum + size, 0);
-      stats.push({ table, files: sizes.length, rows: Number(result.getRows()[0][0] ?? 0), bytes });
+      const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+      stats.push({ table, files: files.length, rows: Number(result.getRows()[0][0] ?? 0), bytes });
     }
   } finally {
     connection.closeSync();
