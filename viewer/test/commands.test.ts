@@ -52,7 +52,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
 
   async function newPage(): Promise<Page> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
-    page.setDefaultTimeout(PROCESSES_MS);
+    page.setDefaultTimeout(PROCESSES_MS / 2); // less than the test has, so that what hangs is named
     return page;
   }
 
