@@ -280,7 +280,7 @@ class core
             flying_.push_back(one);
         }
     }
-    /** Where fetching goes on: what the predictor says, while the program goes its way. */
+    /** Where fetching continues: what the predictor says, while the program goes its way. */
     void follow(instruction &one)
     {
         const bool guess = one.code.is_branch() && predictor_.predict(one.pc);

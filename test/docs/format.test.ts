@@ -144,6 +144,23 @@ describe('what the page lists', () => {
     expect(ids.filter((id) => !page.includes(`| ${id} |`))).toEqual([]);
   });
 
+  it('is every magic of ours, in the registry unless it is one of the format', () => {
+    const folder = fileURLToPath(new URL('../../sdk/src/', import.meta.url));
+    const names = (readdirSync(folder, { recursive: true }) as string[]).filter((name) =>
+      /(?<!\.test)\.ts$/.test(name),
+    );
+    const magics = names.flatMap((name) =>
+      [...readFileSync(join(folder, name), 'utf8').matchAll(/MAGIC = 0x([0-9a-f]{8})\b/g)].map(([, digits]) =>
+        Buffer.from(digits!, 'hex').reverse().toString('latin1'),
+      ),
+    );
+    const ours = [...new Set(magics)].filter((magic) => /^u[A-Z]{3}$/.test(magic));
+    expect(ours).toEqual(expect.arrayContaining(['uSCP', 'uSEG', 'uREC', 'uMEM']));
+    const [, registry] = /### Registry\n([\s\S]*?)\n### /.exec(page)!;
+    const missing = ours.filter((magic) => !registry!.includes(`| \`${magic}\` |`));
+    expect(missing.sort()).toEqual(['uSCP', 'uSEG']);
+  });
+
   it('is codes that exist', () => {
     const codes = [...page.matchAll(/\b(?:FORMAT|SCHEMA|READER)_[A-Z0-9_]+\b/g)].map(([code]) => code);
     expect(codes.length).toBeGreaterThan(20);

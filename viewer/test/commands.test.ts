@@ -12,6 +12,7 @@ import { lacks } from '../../test/support/needs.js';
 import { childrenOf, until } from '../../test/support/processes.js';
 import { linesOf, runUscope } from '../../test/support/run-cli.js';
 import { buildControlModel, ViewedRun } from './support/control-model.js';
+import { clickInList } from './support/page-hook.js';
 import { chromiumPath, needBuiltPage } from './support/viewer.js';
 
 // Starts daemons, simulators and a browser.
@@ -52,7 +53,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
 
   async function newPage(): Promise<Page> {
     const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
-    page.setDefaultTimeout(PROCESSES_MS);
+    page.setDefaultTimeout(PROCESSES_MS / 2); // less than the test has, so that what hangs is named
     return page;
   }
 
@@ -68,7 +69,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
   it('pause, resume, mark, disable and enable do what ctl does, and are in the trace', async () => {
     const { run, page } = await startRun();
     // The link of the list brings the token with it, and the page takes it out of its address.
-    await page.click('#link-core0');
+    await clickInList(page, '#link-core0');
     await statusOf(page, 'recording, ');
     await page.waitForFunction(() => !location.hash.includes('token'));
     await page.click('#recording');
@@ -121,10 +122,10 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     expect(segments).toBeGreaterThan(1);
     await expect.poll(() => page.textContent('#runs')).not.toContain('header');
     page.once('dialog', (dialog) => void dialog.accept('keep this'));
-    await page.click('#trigger-core0');
+    await clickInList(page, '#trigger-core0');
     await page.waitForFunction(() => document.getElementById('state')?.textContent === 'trigger core0: done');
     // The file is in the list, and opens.
-    await page.click('[id="link-core0.trigger-1"]');
+    await clickInList(page, '[id="link-core0.trigger-1"]');
     await page.waitForFunction(() => window.__uscope?.info()?.isComplete);
     expect((await marksOf(run.file('core0.trigger-1.uscope'))).at(-1)).toEqual(['trigger', '', 'keep this']);
     await page.close();
@@ -132,7 +133,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
 
   it('a daemon that is killed is followed by another one, and the page goes on', async () => {
     const { run, page } = await startRun();
-    await page.click('#link-core0');
+    await clickInList(page, '#link-core0');
     await statusOf(page, 'recording, ');
     const [daemon] = childrenOf(run.running.pid, 'serve');
     process.kill(daemon!, 'SIGKILL');

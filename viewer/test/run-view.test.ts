@@ -9,6 +9,7 @@ import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { BIN, childrenOf, Running } from '../../test/support/processes.js';
+import { clickInList } from './support/page-hook.js';
 import { chromiumPath, needBuiltPage } from './support/viewer.js';
 
 // A browser, daemons and simulators are started.
@@ -68,7 +69,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
     await page.waitForFunction(() => (window.__uscope?.info()?.segmentCycles.at(-1) ?? 0) >= 2800);
     await expect.poll(() => page.textContent('.live')).toContain('live');
     list.once('dialog', (dialog) => void dialog.accept('here'));
-    await list.click('#trigger-core0');
+    await clickInList(list, '#trigger-core0');
     // This simulator waits for the gate: it begins no cycle in which it could act, which is said.
     await list.waitForFunction(() =>
       document.getElementById('state')?.textContent?.includes('core0: the client has not begun a cycle'),

@@ -64,7 +64,7 @@ export function exportOneRun(root: string, request: RunExport): Promise<RunRepor
 }
 
 /**
- * One run, on a thread of its own: what else this one does is not held up.
+ * One run, on a separate thread, so that this one is not held up.
  * @param signal ends it: the dataset is then as before
  * @throws UscopeError as `exportRun`; DATASET_TIMEOUT when the signal is raised
  */

@@ -91,7 +91,7 @@ class Followed implements FollowedSource {
     this.isOpening = false;
     const size = this.size_;
     await this.ask(0).catch(() => undefined);
-    // It has begun with a header, and goes on with what that says.
+    // It has begun with a header, and continues with what that says.
     this.isFresh = false;
     this.size_ = size;
     this.mark = null;

@@ -7,7 +7,7 @@ export const CONTROL_SCOPE = 'uscope';
 export const CONTROL_EVENT = 'control';
 /** Values of the event's field `action`, by name; of `source`. */
 export const CONTROL_ACTIONS = ['pause', 'resume', 'disable', 'enable', 'trigger'] as const;
-export const CONTROL_SOURCES = ['testbench', 'operator', 'daemon'] as const;
+const CONTROL_SOURCES = ['testbench', 'operator', 'daemon'] as const;
 export type ControlAction = (typeof CONTROL_ACTIONS)[number];
 export type ControlSource = (typeof CONTROL_SOURCES)[number];
 

@@ -14,7 +14,6 @@ export {
   CONTROL_ACTIONS,
   CONTROL_EVENT,
   CONTROL_SCOPE,
-  CONTROL_SOURCES,
   type ControlAction,
   type ControlSource,
   controlEventOf,

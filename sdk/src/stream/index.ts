@@ -6,5 +6,5 @@ export { placeState } from './place-state.js';
 export { findOverflow, SlotOverflow } from './slot-overflow.js';
 export { stateJustBefore, traceStart } from './start-state.js';
 export { readU32, StringRefs } from './string-refs.js';
-export { NO_STRING, StringOutput, StringRemap } from './string-remap.js';
+export { StringOutput, StringRemap } from './string-remap.js';
 export { endOf, TraceOutput, withOutput } from './trace-output.js';

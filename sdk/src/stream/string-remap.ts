@@ -10,7 +10,7 @@ import { StringCache } from '../writer/records/string-cache.js';
 import { StringRefs } from './string-refs.js';
 
 /** A reference that names no string, now and in the file written. */
-export const NO_STRING = 0xffff_ffff;
+const NO_STRING = 0xffff_ffff;
 const MAX_KNOWN = 1 << 19;
 
 /** The strings of the trace being written. */

@@ -1,7 +1,7 @@
 /** The viewer: its page, and the small server for it. */
 
 export { CANVAS_PACKAGE } from '../base/canvas-package.js';
-export { commandFor, openBrowser } from './browser.js';
+export { openBrowser } from './browser.js';
 export { type CanvasPictureRequest, drawPicture } from './canvas/draw-picture.js';
 export { findChromium } from './chromium/find.js';
 export { type PictureRequest, takePicture } from './chromium/take-picture.js';

@@ -62,7 +62,7 @@ const LOOPBACK = '127.0.0.1';
 export const TRACE_PATH = '/trace.uscope';
 export const STATUS_PATH = '/status.json';
 const PART_BYTES = 1024 * 1024;
-/** 'wasm-unsafe-eval' lets the reader compile its own WebAssembly and nothing else. */
+/** 'wasm-unsafe-eval' lets the reader compile only its own WebAssembly. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self' 'wasm-unsafe-eval'",

@@ -123,7 +123,7 @@ function Totals() {
       {isCompared.value && partedFor.value > 0
         ? `, then ${grouped(partedFor.value)} of A alone`
         : ''}
-      {isUnfinished.value && isCompared.value ? ' (a run goes on: reload to compare more)' : ''}
+      {isUnfinished.value && isCompared.value ? ' (a run continues: reload to compare more)' : ''}
     </span>
   );
 }

@@ -17,7 +17,7 @@ const PROGRESS_INTERVAL_MS = 100;
 /** Between two looks for more of a trace that is being written; and after one that failed. */
 const POLL_MS = 100;
 const RETRY_MS = 2000;
-/** Between two overviews of a run that goes on: the whole of it changes slowly. */
+/** Between two overviews of a run that continues: the whole of it changes slowly. */
 const OVERVIEW_MS = 400;
 /** So long a picture of the end may take before there is a newer end. */
 const PICTURE_MS = 600;

@@ -16,7 +16,7 @@ export interface PipelineCanvases {
   readonly overview: HeadlessCanvas;
 }
 
-/** Messages between reading and drawing have all arrived after so many turns without a new picture. */
+/** Messages between reading and drawing have all arrived after this number of turns without a new picture. */
 const QUIET_TURNS = 5;
 const TURN_MS = 4;
 

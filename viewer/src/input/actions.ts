@@ -164,7 +164,7 @@ const MOVING: readonly Omit<Action, 'group'>[] = [
   },
   { id: 'first', title: 'to the first instruction', keys: ['Home'], command: { do: 'first' } },
   { id: 'last', title: 'to the last instruction', keys: ['End'], command: { do: 'last' } },
-  { id: 'follow', title: 'follow a run that goes on', keys: ['l'], command: { do: 'follow' } },
+  { id: 'follow', title: 'follow a run that continues', keys: ['l'], command: { do: 'follow' } },
   { id: 'return', title: 'rows to where the time shown is', keys: ['g'], command: { do: 'return' } },
 ];
 

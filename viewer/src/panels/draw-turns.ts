@@ -1,4 +1,4 @@
-/** Pictures that are drawn on the main thread take turns: a frame draws the number that fits, and the next one goes on. So no task is long. */
+/** Pictures that are drawn on the main thread take turns: a frame draws the number that fits, and the next one continues. So no task is long. */
 
 /** For all of a frame, in ms. A picture that has begun is finished. */
 const BUDGET_MS = 4;

@@ -75,7 +75,7 @@ function Commands() {
   return (
     <>
       <div class="chooser-tools">
-        {button('pause', 'pause', 'nothing is recorded; the simulation goes on', null)}
+        {button('pause', 'pause', 'nothing is recorded; the simulation continues', null)}
         {button('resume', 'resume', 'record again', null)}
       </div>
       <p class="chooser-tools">

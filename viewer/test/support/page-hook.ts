@@ -45,6 +45,15 @@ async function after(page: Page, act: () => Promise<unknown>): Promise<SceneStat
   return settled(page);
 }
 
+/**
+ * A click into a list that is made anew every second. Waiting until the element stays the same, as a click otherwise does, takes minutes on a busy
+ * machine; a person clicks on its place.
+ */
+export async function clickInList(list: Page, selector: string): Promise<void> {
+  await list.waitForSelector(selector);
+  await list.click(selector, { force: true });
+}
+
 /** Into the field that gets the focus: that may take a frame, or until a panel is loaded, and keys before it are commands. */
 export async function type(page: Page, text: string): Promise<void> {
   await page.waitForFunction(() => document.activeElement?.matches('input, textarea'));

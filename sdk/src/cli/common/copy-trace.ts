@@ -1,4 +1,4 @@
-/** A copy of a trace in another format, made by a process of `uscope convert`: the daemon goes on with its other traces. */
+/** A copy of a trace in another format, made by a process of `uscope convert`: the daemon continues with its other traces. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { UscopeError } from '../../base/errors.js';

@@ -1,4 +1,4 @@
-/** The performance report as one web page that needs nothing else: plots, tables, light and dark. */
+/** The performance report as one self-contained web page: plots, tables, light and dark. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

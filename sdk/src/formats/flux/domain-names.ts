@@ -42,7 +42,7 @@ export class DomainNames {
     let name = base;
     for (let n = 2; this.all.some((one) => one.name === name); n++) name = `${base}_${n}`;
     const period = unit.den === 1n && unit.num <= MAX_PERIOD ? Number(unit.num) : unit.den === 1n ? 0 : 1;
-    const note = unit.isTime ? '' : `no time: 1 ps stands for 1 ${domain.slice(0, 40) || 'unit'}`;
+    const note = unit.isTime ? '' : `no time: 1 ps represents 1 ${domain.slice(0, 40) || 'unit'}`;
     const clock = { domain, name, periodPs: period, note };
     this.all.push(clock);
     this.byDomain.set(domain, clock);

@@ -226,7 +226,7 @@ describe('entries come back', () => {
     });
     const path = await expectRoundTrip(bytes);
     const trace = await openTraceFile(path);
-    expect(trace.dutProperty('flux.clock.private_Hz')).toBe('no time: 1 ps stands for 1 Hz');
+    expect(trace.dutProperty('flux.clock.private_Hz')).toBe('no time: 1 ps represents 1 Hz');
     const times: [string, bigint][] = [];
     for await (const event of trace.events()) times.push([event.name, event.timePs]);
     const of = (name: string) => times.filter(([found]) => found === name).map(([, ps]) => ps);

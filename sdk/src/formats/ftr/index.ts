@@ -8,7 +8,7 @@ export { dictionaryEntries, directoryEntries, relationEntries } from './content.
 export { Dictionary } from './dictionary.js';
 export { encodeChunk } from './encode.js';
 export { type Declaration, FtrModel } from './model.js';
-export { decodeChunk, FtrFile, type FtrReadOptions, type RawChunk } from './reader.js';
+export { FtrFile, type FtrReadOptions, type RawChunk } from './reader.js';
 export { TransactionCursor } from './transaction-cursor.js';
 export {
   type FtrAttribute,

@@ -6,7 +6,8 @@ import { encoded, everything, written } from '../../../../test/support/ftr-fixtu
 import { lacks } from '../../../../test/support/needs.js';
 import { memorySource } from '../../reader/index.js';
 import { shownText } from './dictionary.js';
-import { decodeChunk, FtrFile, FtrModel, relationEntries, TransactionCursor } from './index.js';
+import { FtrFile, FtrModel, relationEntries, TransactionCursor } from './index.js';
+import { decodeChunk } from './reader.js';
 import { type FtrAttribute, type FtrChunk, PHASE_NAMES, TYPE_NAMES } from './types.js';
 
 const SAMPLES = fileURLToPath(new URL('../../../../../shared/samples/ftr/', import.meta.url));

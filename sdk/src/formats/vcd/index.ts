@@ -1,6 +1,5 @@
 /** Value Change Dumps as a library: a writer, independent of µScope. */
 export {
-  shortId,
   type VcdHeader,
   type VcdKind,
   type VcdScope,

@@ -11,7 +11,8 @@ import { openTraceFile } from '../../reader/node.js';
 import { parseSchema, SchemaBuilder } from '../../schema/index.js';
 import { TraceWriter } from '../../writer/index.js';
 import { FORMAT } from './format.js';
-import { shortId, VcdWriter } from './index.js';
+import { VcdWriter } from './index.js';
+import { shortId } from './writer.js';
 
 let directory = '';
 beforeAll(() => {

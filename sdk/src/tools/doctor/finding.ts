@@ -1,7 +1,6 @@
 /** What `uscope doctor` finds implausible, and what in a tracer is the likely cause. */
 
-export const FINDING_KINDS = ['clock', 'loads', 'stages', 'ids', 'counters', 'order', 'flow'] as const;
-export type FindingKind = (typeof FINDING_KINDS)[number];
+export type FindingKind = 'clock' | 'loads' | 'stages' | 'ids' | 'counters' | 'order' | 'flow';
 
 export interface DoctorFinding {
   readonly kind: FindingKind;

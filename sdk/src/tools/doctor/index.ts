@@ -5,7 +5,7 @@ import { findCores } from '../../semantics/cpu/cores.js';
 import { CoreExamination } from './core.js';
 import type { DoctorFinding } from './finding.js';
 
-export { type DoctorFinding, FINDING_KINDS, type FindingKind } from './finding.js';
+export type { DoctorFinding, FindingKind } from './finding.js';
 
 export interface DoctorReport {
   readonly cores: readonly string[];

@@ -1,6 +1,6 @@
 /** FST through GTKWave's `vcd2fst`: read back by its `fst2vcd`, it has the same changes as the VCD. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -16,6 +16,7 @@ limitOfFile(PROCESSES_MS);
 
 const hasTools = ['vcd2fst', 'fst2vcd'].every((name) => !spawnSync(name, ['--help']).error);
 const PATH = process.env.PATH ?? '';
+const { TMPDIR } = process.env;
 
 let directory = '';
 let path = '';
@@ -23,11 +24,18 @@ beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'uscope-fst-test-'));
   path = join(directory, 'core.uscope');
   await writePipeline({ path, index: null, segmentCycles: 500 }, 400);
+  // Other processes write FST at the same time: what these tests leave is in a directory for them alone.
+  process.env.TMPDIR = join(directory, 'tmp');
+  mkdirSync(process.env.TMPDIR);
 });
 afterEach(() => {
   process.env.PATH = PATH;
 });
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
+afterAll(() => {
+  if (TMPDIR === undefined) delete process.env.TMPDIR;
+  else process.env.TMPDIR = TMPDIR;
+  rmSync(directory, { recursive: true, force: true });
+});
 
 async function written(name: string): Promise<Uint8Array> {
   const trace = await openTraceFile(path);
@@ -48,7 +56,7 @@ function putInPath(script: string): void {
   process.env.PATH = `${directory}${delimiter}${PATH}`;
 }
 
-const left = (): string[] => readdirSync(tmpdir()).filter((name) => /^uscope-fst-(?!test)/.test(name));
+const left = (): string[] => readdirSync(tmpdir());
 
 /** By variable, each change with its time. */
 function changesOf(vcd: string): Map<string, string[]> {
