@@ -24,6 +24,7 @@ import { AxisOnly } from './forms/axis-only.js';
 import { chooseForm, Forms } from './forms/choose.js';
 import type { Form, Needs, Point } from './forms/form.js';
 import type { Ground } from './forms/ground.js';
+import { notHere } from './forms/row-form.js';
 import type { Frame, Pointer } from './frame.js';
 import { Hits } from './hits.js';
 import { Disassembly } from './labels.js';
@@ -294,13 +295,13 @@ export class Scene {
       shown.store.add(message.block);
       this.showBeginning(message.block);
       this.showEnd(shown);
-      shown.navigator.resume();
+      shown.navigator.resume(message.block.segment);
     } else if (message.type === 'index') {
       shown.store.index(message.rows, message.diagonal);
       this.toEnd(shown);
       shown.store.mostInFlight = message.mostInFlight;
       this.isMinimapStale = true;
-      shown.navigator.resume();
+      shown.navigator.resume(null);
     } else if (message.type === 'sums') {
       shown.sums.add(message.part, message.isOverview);
       this.isMinimapStale ||= message.isOverview;
@@ -372,7 +373,7 @@ export class Scene {
     shown.store.beginPicture();
     const frame = this.frame(shown);
     this.compose(frame);
-    const needs = this.form.needs(frame);
+    const needs = this.withAwaited(this.form.needs(frame), shown);
     this.want(needs, shown.info);
     if (needs.isUnfinished) this.schedule();
     this.drawMinimap(shown, started);
@@ -430,6 +431,12 @@ export class Scene {
     this.wanted = key;
     const want: Want = { type: 'want', segments, sums, received, segmentCount, following, shownTo };
     this.start.port.postMessage(want);
+  }
+
+  /** A place is right once all is here that it was estimated without, in sight or not. */
+  private withAwaited(needs: Needs, { navigator, store }: Shown): Needs {
+    const awaited = notHere(store, navigator.awaited);
+    return awaited.length === 0 ? needs : { ...needs, missing: [...needs.missing, ...awaited] };
   }
 
   private get endSegments(): number[] {

@@ -65,7 +65,7 @@ export function goToHit(index: number): void {
   const id = now.hits.ids[index]!;
   change({ current: index });
   // From far away it comes to the middle, not to the edge.
-  if (row >= 0) currentEngine()?.run(isInSight(cycle) ? { do: 'reveal', row, cycle } : { do: 'goRow', row });
+  if (row >= 0) currentEngine()?.run({ do: isInSight(cycle) ? 'reveal' : 'goRow', row });
   else {
     showCycle(cycle);
     if (id >= 0) currentEngine()?.run({ do: 'selectId', id, cycle });
