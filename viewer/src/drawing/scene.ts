@@ -87,6 +87,7 @@ export class Scene {
   private minimapSize: CanvasSize;
   private pointer: Pointer | null = null;
   private hits: Hits | null = null;
+  private hit: number | null = null;
   private readonly sources = new SourceNotes();
   private places: Places = NO_PLACES;
   private isScheduled = false;
@@ -167,7 +168,13 @@ export class Scene {
 
   mark(rows: Float64Array, cycles: Float64Array): void {
     this.hits = rows.length + cycles.length > 0 ? new Hits(rows, cycles) : null;
+    if (!this.hits) this.hit = null;
     this.isMinimapStale = true;
+    this.schedule();
+  }
+
+  markHit(cycle: number): void {
+    this.hit = cycle;
     this.schedule();
   }
 
@@ -475,6 +482,7 @@ export class Scene {
       pointer: this.pointer,
       selected: this.selected,
       hits: this.hits,
+      hit: this.hit,
       sources: this.sources,
       places: this.places,
       raster: this.raster,

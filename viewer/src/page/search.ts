@@ -64,6 +64,7 @@ export function goToHit(index: number): void {
   const cycle = now.hits.cycles[index]!;
   const id = now.hits.ids[index]!;
   change({ current: index });
+  currentEngine()?.post({ type: 'hit', cycle });
   // From far away it comes to the middle, not to the edge.
   if (row >= 0) currentEngine()?.run({ do: isInSight(cycle) ? 'reveal' : 'goRow', row });
   else {
