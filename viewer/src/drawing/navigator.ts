@@ -135,11 +135,11 @@ export class Navigator {
       case 'zoom':
         return form.moves.zoom(ground, command, scene.plotPoint(command.at));
       case 'zoomDefault': {
-        const reset = zoomAbout(view, DEFAULT_SCALE / view.scale, scene.plotPoint(null), plot, store.extent);
+        const reset = zoomAbout(view, DEFAULT_SCALE / view.scale, scene.plotPoint(null), plot, store.whole);
         return [{ ...reset, aspect: DEFAULT_ASPECT }, 'y'];
       }
       case 'fit':
-        return [fit({ ...view, aspect: DEFAULT_ASPECT }, plot, store.extent), 'y'];
+        return [fit({ ...view, aspect: DEFAULT_ASPECT }, plot, store.whole), 'y'];
       case 'first':
         return [{ ...view, x: store.extent.firstCycle - 0.5, y: 0 }, 'x'];
       case 'last':

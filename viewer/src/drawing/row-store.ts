@@ -62,6 +62,16 @@ export class RowStore implements Diagonal {
     return { ...this.span, rows: this.rows };
   }
 
+  /** What is to be seen with this trace, cycles. */
+  within: { readonly from: number; readonly to: number } | null = null;
+
+  /** What a picture of all of it shows. */
+  get whole(): Extent {
+    const { firstCycle, lastCycle, rows } = this.extent;
+    const { from = firstCycle, to = lastCycle } = this.within ?? {};
+    return { firstCycle: Math.min(firstCycle, from), lastCycle: Math.max(lastCycle, to), rows };
+  }
+
   private get span(): { firstCycle: number; lastCycle: number } {
     return { firstCycle: this.cycles[0] ?? 0, lastCycle: this.cycles.at(-1) ?? 1 };
   }

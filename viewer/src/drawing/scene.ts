@@ -189,14 +189,23 @@ export class Scene {
     if (!shown) return;
     if (MOVES_AWAY.has(command.do)) this.isFollowing = this.isEndAwaited = false;
     if (command.do === 'follow') this.isFollowing = !shown.info.isComplete;
-    shown.navigator.run(command);
+    if (command.do === 'within') this.showWithin(shown, command);
+    else shown.navigator.run(command);
     this.schedule();
+  }
+
+  /** A picture of all of it stays one. */
+  private showWithin({ store, navigator }: Shown, within: RowStore['within']): void {
+    const isFitted = this.view.scale === fitScale(this.plot, store.whole);
+    store.within = within;
+    if (isFitted) navigator.run({ do: 'fit' });
+    else this.clamp('y');
   }
 
   /** More of the trace is here: the whole run stays whole, and the end in sight. */
   private grow(shown: Shown, growth: Growth): void {
     const { extent } = shown.store;
-    this.isFitted = this.view.scale === fitScale(this.plot, extent);
+    this.isFitted = this.view.scale === fitScale(this.plot, shown.store.whole);
     const info = grown(shown.info, growth);
     shown.info = info;
     shown.store.grow(info);
@@ -208,7 +217,7 @@ export class Scene {
   }
 
   private toEnd({ navigator, info, store }: Shown): void {
-    const isFitted = this.isFitted || this.view.scale === fitScale(this.plot, store.extent);
+    const isFitted = this.isFitted || this.view.scale === fitScale(this.plot, store.whole);
     this.isFitted = false;
     if (isFitted) navigator.run({ do: 'fit' });
     else this.isEndAwaited = this.isFollowing;

@@ -18,6 +18,8 @@ export type Command =
     }
   | { readonly do: 'zoomDefault' }
   | { readonly do: 'fit' }
+  /** From now on all of it is these cycles too, `to` exclusive: others are shown with this trace, at the same scale. */
+  | { readonly do: 'within'; readonly from: number; readonly to: number }
   | { readonly do: 'first' }
   | { readonly do: 'last' }
   /** As `last`, and again each time a trace that is being written has grown. */
