@@ -111,8 +111,7 @@ describe.skipIf(isMissing)('the demo while a page shows it', () => {
         });
         await one.mouse.move(600, 5);
         for (const view of VIEWS) {
-          // A place is found by the index, and to a part of a row by the instructions there: they are here the second time.
-          for (let time = 0; time < 2; time++) await run(one, { do: 'view', view, selected: null });
+          await run(one, { do: 'view', view, selected: null });
           all.push(
             await one.evaluate(() =>
               (document.querySelector('canvas.rows') as HTMLCanvasElement).toDataURL(),

@@ -14,6 +14,7 @@ import type { InspectAnswer } from '../src/data/questions/inspect.js';
 import type { NearestArgs } from '../src/data/questions/nearest.js';
 import type { RelationsAnswer } from '../src/data/questions/relations.js';
 import type { Hits } from '../src/model/hits.js';
+import { rgbOf, THEMES } from '../src/model/palette.js';
 import { coloursAt, noticed, run, settled, stateOf, type } from './support/page-hook.js';
 import { chooser, served, traceOf } from './support/served.js';
 import { chromiumPath, startViewer, type Viewer } from './support/viewer.js';
@@ -123,6 +124,41 @@ describe.skipIf(lacks('Chromium', chromiumPath))('beside the picture', () => {
       await expect.poll(() => page.textContent('search .result')).toBe(`${rows.length} of ${rows.length}`);
     });
 
+    it('shows the cycle of the hit it went to, at every zoom, until the search is closed', async () => {
+      await page.mouse.move(5, 5);
+      await searchFor('stall:rob_full');
+      const left = await page.evaluate(() => window.__uscope.settings().gutter);
+      /** Of the axis, at the beginning of the cycle of the hit. */
+      const colour = async (cycle: number): Promise<string> => {
+        const { view } = await settled(page);
+        const x = left + Math.round((cycle - view.x) * view.scale) + 2;
+        return String((await coloursAt(page, [{ x, y: 5 }]))[0]);
+      };
+      const accent = String(rgbOf(THEMES.dark.accent));
+      for (const zoom of ['z', 'f']) {
+        await page.evaluate(() => (document.activeElement as HTMLElement).blur());
+        await page.keyboard.press(zoom);
+        await page.keyboard.press('F3');
+        const { hits, current } = await found();
+        await expect.poll(() => colour(hits.cycles[current!]!)).toBe(accent);
+      }
+      const { hits, current } = await found();
+      await field().press('Escape');
+      await expect.poll(() => field().count()).toBe(0);
+      await expect.poll(() => colour(hits.cycles[current!]!)).not.toBe(accent);
+      await run(page, { do: 'zoomDefault' });
+    });
+
+    it('offers what a name that is not whole may become, once it has found nothing', async () => {
+      expect((await searchFor('stall:rob')).hits.count).toBe(0);
+      await expect.poll(() => page.locator('.completions code').allTextContents()).toEqual(['rob_full']);
+      await page.keyboard.press('Tab');
+      await expect.poll(() => field().inputValue()).toBe('stall:rob_full');
+      await expect.poll(() => page.locator('.completions').count()).toBe(0);
+      await page.keyboard.press('Escape');
+      await expect.poll(() => field().count()).toBe(0);
+    });
+
     it('completes qualifiers and reasons', async () => {
       if (!(await field().isVisible())) await page.keyboard.press('Control+f');
       await field().fill('');
@@ -224,6 +260,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('beside the picture', () => {
         () => JSON.parse(localStorage.getItem('uscope.view.settings') ?? '{}').gutter ?? null,
       );
       await page.mouse.move(box.x + (gutter ?? 300) + 200, box.y + 60);
+      await page.waitForFunction(() => window.__uscope.state()?.hover);
       const { hover } = await settled(page);
       await page.waitForSelector(`.at-cursor[data-cycle="${hover!.cycle}"]`);
       const link = page.locator('.at-cursor .slots .link').first();

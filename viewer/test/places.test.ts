@@ -333,6 +333,22 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
       await noticed(page, /no retired instruction/, () => page.keyboard.press('Enter'));
     });
 
+    it('the palette takes the first that fits what is typed, also by its short name, wherever the pointer rests', async () => {
+      await page.mouse.move(SIZE.width / 2, 240);
+      await page.keyboard.press('F1');
+      const chosen = page.locator('.palette .chosen');
+      await expect.poll(() => chosen.getAttribute('id')).toBe('palette-down');
+      await page.keyboard.type('fit');
+      await expect.poll(() => chosen.getAttribute('id')).toBe('palette-fit');
+      await page.mouse.move(SIZE.width / 2, 150);
+      await page.keyboard.press('Backspace');
+      await expect.poll(() => page.locator('.palette li').count()).toBeGreaterThan(1);
+      await expect.poll(() => chosen.getAttribute('id')).toBe('palette-first');
+      await page.mouse.move(SIZE.width / 2, 172);
+      await expect.poll(() => chosen.getAttribute('id')).not.toBe('palette-first');
+      await page.keyboard.press('Escape');
+    });
+
     it('Tab reaches every control, its focus is seen, and it has a name', async () => {
       await page.locator('body').press('Escape');
       await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());

@@ -232,6 +232,30 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of several traces', (
     );
   });
 
+  it('shows the whole run of the longest of them in all of them', async () => {
+    for (const name of ['core0', 'core1']) {
+      const lane = await laneOf(name);
+      await lane.locator('canvas.rows').click({ position: { x: 600, y: 20 } });
+      await lane.evaluate(() => window.__uscope.run({ do: 'fit' }));
+      await page.waitForFunction(
+        ([fast, slow]) => {
+          const [a, b, c] = [...document.querySelectorAll('iframe')].map((one) => {
+            const { state, info } = one.contentWindow!.__uscope;
+            return { ...state()!.view, cycles: info()!.segmentCycles.at(-1)! };
+          });
+          const near = (x: number, y: number) => Math.abs(x - y) < 1e-6 * Math.max(1, Math.abs(y));
+          const isSame = [a!, c!].every(
+            (one) => near(one.scale / fast!, b!.scale / slow!) && near(one.x * fast!, b!.x * slow!),
+          );
+          // The slow clock's run takes longer: its picture is filled.
+          const share = (b!.cycles * b!.scale) / (innerWidth - 230);
+          return isSame && share > 0.9 && share < 1;
+        },
+        [FAST_PS, SLOW_PS],
+      );
+    }
+  });
+
   it('follows the request of a load through the network to memory and back, a key for each step', async () => {
     const { row, fromPs, toPs } = SLOW.loads[30]!;
     const slow = await laneOf('core1');

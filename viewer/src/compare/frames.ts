@@ -2,6 +2,7 @@
  * Two viewers in frames, which show the same place of the program. The one that the user touched last leads; the other one follows it.
  */
 import type { SceneState } from '../drawing/protocol.js';
+import { SharedSpan } from '../framed/shared-span.js';
 import { hookOf, shareSettings } from '../framed/viewer-hook.js';
 import type { View } from '../model/view.js';
 import type { Side } from './costs.js';
@@ -30,6 +31,8 @@ export class Frames {
   /** Of the leader, as the follower has it. */
   private known: Shown | null = null;
   private knownSettings = '';
+  /** Cycles are compared with cycles. */
+  private readonly span = new SharedSpan(() => 1);
   private timer = 0;
 
   constructor(
@@ -68,6 +71,7 @@ export class Frames {
   }
 
   private look(): void {
+    this.span.share(Object.values(this.frames));
     this.shareSettings();
     const shown = this.shown(this.leader);
     if (!shown || isSame(shown, this.known)) return;

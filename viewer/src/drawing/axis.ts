@@ -88,11 +88,22 @@ export function paintAxis(frame: Frame): void {
   context.restore();
 }
 
-/** Where the pointer is, as a line and a number on the axis. */
+/** Where the pointer is. */
 export function paintCursor(frame: Frame): void {
-  const { context, theme, view, axis, left, plot, pointer, widths } = frame;
+  const { view, axis, left, plot, pointer } = frame;
   if (!pointer || pointer.x < left || pointer.x >= left + plot.width || pointer.y < 0) return;
-  const cycle = Math.floor(axis.from + (pointer.x - left) / view.scale);
+  paintCycle(frame, Math.floor(axis.from + (pointer.x - left) / view.scale));
+}
+
+/** Where the hit is that the search went to last. */
+export function paintHit(frame: Frame): void {
+  const { axis, view, plot, hit } = frame;
+  if (hit === null || axis.origin !== 'trace') return;
+  if (hit + 1 > axis.from && hit < axis.from + plot.width / view.scale) paintCycle(frame, hit);
+}
+
+/** A cycle, as a line and a number on the axis. */
+function paintCycle({ context, theme, view, axis, left, plot, widths }: Frame, cycle: number): void {
   const x = Math.round(left + (cycle - axis.from) * view.scale);
   const width = Math.max(1, Math.min(view.scale, plot.width));
   context.save();

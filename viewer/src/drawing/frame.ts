@@ -46,6 +46,8 @@ export interface Frame {
   readonly selected: number | null;
   /** Its matches are marked. */
   readonly hits: Hits | null;
+  /** Cycle of the hit that the search went to last. */
+  readonly hit: number | null;
   /** What the user marked. */
   readonly places: Places;
   readonly raster: Raster;

@@ -28,11 +28,18 @@ export interface Navigated {
   clamp(yielding: Moved[1]): void;
 }
 
-/** A move to be made again once a segment is here. */
+/** A move to a place that was estimated. */
 interface Retry {
-  readonly segment: number;
-  readonly go: () => Moved | null;
+  /** Those without which it is an estimate. */
+  readonly segments: ReadonlySet<number>;
+  again(): void;
 }
+
+/** Commands that go on from where the view is: what they moved over is not moved over again. */
+const STEPS: ReadonlySet<Command['do']> = new Set([
+  ...(['rows', 'cycles', 'widths', 'drag', 'zoom', 'zoomDefault', 'follow', 'select'] as const),
+]);
+const NONE: ReadonlySet<number> = new Set();
 
 export class Navigator {
   private retry: Retry | null = null;
@@ -43,29 +50,47 @@ export class Navigator {
 
   run(command: Command): void {
     const { scene } = this;
-    const { store } = scene.ground;
+    // Nothing changes: a place that was gone to is still wanted.
+    if (command.do === 'select' && command.row === scene.selected) return;
     const before = scene.form;
     const at = command.do === 'zoom' ? scene.plotPoint(command.at) : null;
     const under = at && { cycle: cycleAtX(scene.view, at.x), row: scene.rowAt(at) };
     const exact = at && before.hasRows ? this.rowUnder(at) : null;
-    const go = (): Moved | null => this.moved(command) ?? this.selectedBy(command);
     this.retry = null;
-    const moved = go();
-    if (moved) this.show(...moved);
-    const target = this.targetOf(command, store);
-    if (target !== null && !store.has(target)) this.retry = { segment: target, go };
+    this.go(() => this.moved(command) ?? this.selectedBy(command), !STEPS.has(command.do));
     if (!at || !under || scene.form === before) return;
     if (before.name === 'classic') this.left = { cycle: under.cycle, row: exact ?? 0 };
     if (scene.form.name === 'classic') this.enterRows(at, under);
   }
 
-  /** After a block has come. */
-  resume(): void {
-    const { retry, scene } = this;
-    if (!retry || !scene.ground.store.has(retry.segment)) return;
+  /** Segments without which the place gone to is an estimate. */
+  get awaited(): ReadonlySet<number> {
+    return this.retry?.segments ?? NONE;
+  }
+
+  /** More is known of where rows lie. @param segment whose block has come; null: of all */
+  resume(segment: number | null): void {
+    const { retry } = this;
+    if (!retry || (segment !== null && !retry.segments.has(segment))) return;
     this.retry = null;
-    const moved = retry.go();
-    if (moved) this.show(...moved);
+    retry.again();
+  }
+
+  /** @param isToPlace made again, from where it began, as long as estimates are part of it */
+  private go(move: () => Moved | null, isToPlace: boolean): void {
+    const { scene } = this;
+    const { view, selected } = scene;
+    const segments = scene.ground.store.guessedIn(() => {
+      const moved = move();
+      if (moved) this.show(...moved);
+    });
+    if (!isToPlace || segments.size === 0 || !scene.form.hasRows) return;
+    const again = (): void => {
+      scene.view = view;
+      scene.selected = selected;
+      this.go(move, true);
+    };
+    this.retry = { segments, again };
   }
 
   private show(view: View, yielding: Moved[1]): void {
@@ -90,25 +115,7 @@ export class Navigator {
       const half = isBack || under.row === null ? 0 : 0.5;
       return [{ ...scene.view, y: lines.below(row + half, -at.y / rowHeight(scene.view)) }, 'y'];
     };
-    this.show(...go());
-    const segment = store.segmentAt(cycle);
-    if (!isBack && under.row === null && !store.has(segment)) this.retry = { segment, go };
-  }
-
-  /** The segment that a command goes to: until it is here, it is only estimated where its rows are. */
-  private targetOf(command: Command, store: RowStore): number | null {
-    switch (command.do) {
-      case 'goCycle':
-      case 'selectId':
-        return store.segmentAt(command.cycle);
-      case 'return':
-        return store.segmentAt(this.scene.view.x);
-      case 'goRow':
-      case 'align':
-        return store.segmentOfRow(command.row);
-      default:
-        return null;
-    }
+    this.go(go, !isBack && under.row === null);
   }
 
   /** The view after a command that moves it; null: it is none. */
@@ -128,11 +135,11 @@ export class Navigator {
       case 'zoom':
         return form.moves.zoom(ground, command, scene.plotPoint(command.at));
       case 'zoomDefault': {
-        const reset = zoomAbout(view, DEFAULT_SCALE / view.scale, scene.plotPoint(null), plot, store.extent);
+        const reset = zoomAbout(view, DEFAULT_SCALE / view.scale, scene.plotPoint(null), plot, store.whole);
         return [{ ...reset, aspect: DEFAULT_ASPECT }, 'y'];
       }
       case 'fit':
-        return [fit({ ...view, aspect: DEFAULT_ASPECT }, plot, store.extent), 'y'];
+        return [fit({ ...view, aspect: DEFAULT_ASPECT }, plot, store.whole), 'y'];
       case 'first':
         return [{ ...view, x: store.extent.firstCycle - 0.5, y: 0 }, 'x'];
       case 'last':
@@ -174,7 +181,7 @@ export class Navigator {
       case 'selectId':
         return this.selectedId(command.id, command.cycle);
       case 'reveal':
-        return this.revealed(inside(command.row), command.cycle);
+        return this.revealed(inside(command.row));
       case 'goRow':
         scene.selected = inside(command.row);
         return scene.form.moves.goRow(this.groundWithRows(), scene.selected);
@@ -200,24 +207,15 @@ export class Navigator {
     return align ? this.moved({ do: 'align', row }) : null;
   }
 
-  /** Again once the segment is here. */
   private selectedId(id: number, cycle: number): Moved | null {
-    const { store } = this.scene.ground;
-    const segment = store.segmentAt(cycle);
-    const row = store.rowOfId(id, cycle);
-    if (row !== null) return this.revealed(row);
-    if (!store.has(segment)) this.retry = { segment, go: () => this.selectedId(id, cycle) };
-    return null;
+    const row = this.scene.ground.store.rowOfId(id, cycle);
+    return row === null ? null : this.revealed(row);
   }
 
-  private revealed(row: number, cycle?: number): Moved {
+  private revealed(row: number): Moved {
     const { scene } = this;
     scene.selected = row;
-    const go = (): Moved => scene.form.moves.reveal(this.groundWithRows(), row);
-    const { store } = scene.ground;
-    const segment = cycle === undefined ? store.segmentOfRow(row) : store.segmentAt(cycle);
-    this.retry = store.has(segment) ? null : { segment, go };
-    return go();
+    return scene.form.moves.reveal(this.groundWithRows(), row);
   }
 
   /** The ground, zoomed in where it shows no rows. */

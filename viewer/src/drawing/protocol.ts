@@ -35,6 +35,8 @@ export type SceneRequest =
   | { readonly type: 'places'; readonly places: Places }
   /** What the search found, both rising; empty: nothing is marked. */
   | { readonly type: 'hits'; readonly rows: Float64Array; readonly cycles: Float64Array }
+  /** The hit that the search went to last. */
+  | { readonly type: 'hit'; readonly cycle: number }
   /** What is written beside instructions, by hexadecimal address. */
   | { readonly type: 'sources'; readonly texts: readonly (readonly [string, string])[] }
   /** Answered with `picture`: what is shown now, without the pointer. */

@@ -42,6 +42,8 @@ export class RowStore implements Diagonal {
   /** The block looked at last: most rows asked for are in it. */
   private last: RowBlock | null = null;
   private picture = 0;
+  /** Gathers segments, while it is not null, that would have made an answer exact and are not here. */
+  private guessed: Set<number> | null = null;
 
   constructor(private readonly info: TraceInfo) {
     this.cycles = info.segmentCycles;
@@ -58,6 +60,16 @@ export class RowStore implements Diagonal {
 
   get extent(): Extent {
     return { ...this.span, rows: this.rows };
+  }
+
+  /** What is to be seen with this trace, cycles. */
+  within: { readonly from: number; readonly to: number } | null = null;
+
+  /** What a picture of all of it shows. */
+  get whole(): Extent {
+    const { firstCycle, lastCycle, rows } = this.extent;
+    const { from = firstCycle, to = lastCycle } = this.within ?? {};
+    return { firstCycle: Math.min(firstCycle, from), lastCycle: Math.max(lastCycle, to), rows };
   }
 
   private get span(): { firstCycle: number; lastCycle: number } {
@@ -143,6 +155,18 @@ export class RowStore implements Diagonal {
     }
   }
 
+  /** Does `work`, which asks where rows lie. @returns the segments that are not here, and without which answers were estimates */
+  guessedIn(work: () => void): ReadonlySet<number> {
+    const guessed = new Set<number>();
+    this.guessed = guessed;
+    try {
+      work();
+    } finally {
+      this.guessed = null;
+    }
+    return guessed;
+  }
+
   /** The block of a segment, if it is here; it counts as used. */
   block(segment: number): RowBlock | null {
     const held = this.held.get(segment);
@@ -151,6 +175,13 @@ export class RowStore implements Diagonal {
     this.held.set(segment, held);
     held.drawnIn = this.picture;
     return held.block;
+  }
+
+  /** As `block`. Where it is not here, what is made of it is estimated. */
+  private needed(segment: number): RowBlock | null {
+    const block = this.block(segment);
+    if (!block && segment >= 0) this.guessed?.add(segment);
+    return block;
   }
 
   /** A picture is drawn: what it uses is kept before what others used. */
@@ -191,7 +222,7 @@ export class RowStore implements Diagonal {
   private blockOfRow(row: number): RowBlock | null {
     const { last } = this;
     if (last && row >= last.firstRow && row < last.firstRow + last.count) return last;
-    const block = this.block(this.segmentOfRow(row));
+    const block = this.needed(this.segmentOfRow(row));
     if (!block || row < block.firstRow || row >= block.firstRow + block.count) return null;
     this.last = block;
     return block;
@@ -200,7 +231,7 @@ export class RowStore implements Diagonal {
   /** The instruction that has an id in a cycle, among the blocks that are here. */
   rowOfId(id: number, cycle: number): number | null {
     const segment = this.segmentAt(cycle);
-    for (const block of [this.block(segment), this.block(segment - 1)]) {
+    for (const block of [this.needed(segment), this.needed(segment - 1)]) {
       // The youngest one: ids are given away again.
       for (let row = block ? block.count - 1 : -1; block && row >= 0; row--) {
         if (block.id[row] !== id || block.baseCycle + block.birth[row]! > cycle) continue;
@@ -239,7 +270,9 @@ export class RowStore implements Diagonal {
   }
 
   rowAt(cycle: number): number {
-    const block = this.held.get(this.segmentAt(cycle))?.block;
+    const segment = this.segmentAt(cycle);
+    const block = this.held.get(segment)?.block;
+    if (!block) this.guessed?.add(segment);
     if (block && cycle >= block.baseCycle) {
       const index = lowerBound(block.birth, Math.ceil(cycle) - block.baseCycle, block.count);
       return block.firstRow + index;

@@ -24,6 +24,7 @@ import { AxisOnly } from './forms/axis-only.js';
 import { chooseForm, Forms } from './forms/choose.js';
 import type { Form, Needs, Point } from './forms/form.js';
 import type { Ground } from './forms/ground.js';
+import { notHere } from './forms/row-form.js';
 import type { Frame, Pointer } from './frame.js';
 import { Hits } from './hits.js';
 import { Disassembly } from './labels.js';
@@ -86,6 +87,7 @@ export class Scene {
   private minimapSize: CanvasSize;
   private pointer: Pointer | null = null;
   private hits: Hits | null = null;
+  private hit: number | null = null;
   private readonly sources = new SourceNotes();
   private places: Places = NO_PLACES;
   private isScheduled = false;
@@ -166,7 +168,13 @@ export class Scene {
 
   mark(rows: Float64Array, cycles: Float64Array): void {
     this.hits = rows.length + cycles.length > 0 ? new Hits(rows, cycles) : null;
+    if (!this.hits) this.hit = null;
     this.isMinimapStale = true;
+    this.schedule();
+  }
+
+  markHit(cycle: number): void {
+    this.hit = cycle;
     this.schedule();
   }
 
@@ -181,14 +189,23 @@ export class Scene {
     if (!shown) return;
     if (MOVES_AWAY.has(command.do)) this.isFollowing = this.isEndAwaited = false;
     if (command.do === 'follow') this.isFollowing = !shown.info.isComplete;
-    shown.navigator.run(command);
+    if (command.do === 'within') this.showWithin(shown, command);
+    else shown.navigator.run(command);
     this.schedule();
+  }
+
+  /** A picture of all of it stays one. */
+  private showWithin({ store, navigator }: Shown, within: RowStore['within']): void {
+    const isFitted = this.view.scale === fitScale(this.plot, store.whole);
+    store.within = within;
+    if (isFitted) navigator.run({ do: 'fit' });
+    else this.clamp('y');
   }
 
   /** More of the trace is here: the whole run stays whole, and the end in sight. */
   private grow(shown: Shown, growth: Growth): void {
     const { extent } = shown.store;
-    this.isFitted = this.view.scale === fitScale(this.plot, extent);
+    this.isFitted = this.view.scale === fitScale(this.plot, shown.store.whole);
     const info = grown(shown.info, growth);
     shown.info = info;
     shown.store.grow(info);
@@ -200,7 +217,7 @@ export class Scene {
   }
 
   private toEnd({ navigator, info, store }: Shown): void {
-    const isFitted = this.isFitted || this.view.scale === fitScale(this.plot, store.extent);
+    const isFitted = this.isFitted || this.view.scale === fitScale(this.plot, store.whole);
     this.isFitted = false;
     if (isFitted) navigator.run({ do: 'fit' });
     else this.isEndAwaited = this.isFollowing;
@@ -294,13 +311,13 @@ export class Scene {
       shown.store.add(message.block);
       this.showBeginning(message.block);
       this.showEnd(shown);
-      shown.navigator.resume();
+      shown.navigator.resume(message.block.segment);
     } else if (message.type === 'index') {
       shown.store.index(message.rows, message.diagonal);
       this.toEnd(shown);
       shown.store.mostInFlight = message.mostInFlight;
       this.isMinimapStale = true;
-      shown.navigator.resume();
+      shown.navigator.resume(null);
     } else if (message.type === 'sums') {
       shown.sums.add(message.part, message.isOverview);
       this.isMinimapStale ||= message.isOverview;
@@ -372,7 +389,7 @@ export class Scene {
     shown.store.beginPicture();
     const frame = this.frame(shown);
     this.compose(frame);
-    const needs = this.form.needs(frame);
+    const needs = this.withAwaited(this.form.needs(frame), shown);
     this.want(needs, shown.info);
     if (needs.isUnfinished) this.schedule();
     this.drawMinimap(shown, started);
@@ -432,6 +449,12 @@ export class Scene {
     this.start.port.postMessage(want);
   }
 
+  /** A place is right once all is here that it was estimated without, in sight or not. */
+  private withAwaited(needs: Needs, { navigator, store }: Shown): Needs {
+    const awaited = notHere(store, navigator.awaited);
+    return awaited.length === 0 ? needs : { ...needs, missing: [...needs.missing, ...awaited] };
+  }
+
   private get endSegments(): number[] {
     const { store } = this.shown!;
     return [store.segments - 1, store.segments - 2].filter((one) => one >= 0 && !store.has(one));
@@ -468,6 +491,7 @@ export class Scene {
       pointer: this.pointer,
       selected: this.selected,
       hits: this.hits,
+      hit: this.hit,
       sources: this.sources,
       places: this.places,
       raster: this.raster,

@@ -30,6 +30,9 @@ function take(data: SceneRequest): void {
     case 'hits':
       scene?.mark(data.rows, data.cycles);
       break;
+    case 'hit':
+      scene?.markHit(data.cycle);
+      break;
     case 'sources':
       scene?.note(data.texts);
       break;

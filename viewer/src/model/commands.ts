@@ -18,6 +18,8 @@ export type Command =
     }
   | { readonly do: 'zoomDefault' }
   | { readonly do: 'fit' }
+  /** From now on all of it is these cycles too, `to` exclusive: others are shown with this trace, at the same scale. */
+  | { readonly do: 'within'; readonly from: number; readonly to: number }
   | { readonly do: 'first' }
   | { readonly do: 'last' }
   /** As `last`, and again each time a trace that is being written has grown. */
@@ -39,8 +41,8 @@ export type Command =
   | { readonly do: 'align'; readonly row: number }
   | { readonly do: 'goRow'; readonly row: number }
   | { readonly do: 'goCycle'; readonly cycle: number }
-  /** Selects a row and brings it into sight. @param cycle of its fetch, where that is known */
-  | { readonly do: 'reveal'; readonly row: number; readonly cycle?: number }
+  /** Selects a row and brings it into sight. */
+  | { readonly do: 'reveal'; readonly row: number }
   /** Selects the instruction that has an id in a cycle: where rows have no numbers in the trace. */
   | { readonly do: 'selectId'; readonly id: number; readonly cycle: number }
   | { readonly do: 'view'; readonly view: View; readonly selected: number | null };

@@ -9,6 +9,7 @@ const PLACES: Readonly<Record<string, Place>> = {
 };
 const answer = {
   pcs: BigUint64Array.of(8n, 0n, 4n, 64n),
+  texts: ['lw a0,0(sp)', 'nop', '', ''],
   counts: Float64Array.of(10, 1, 2, 3),
   cycles: Float64Array.of(30, 5, 6, 100),
   reasons: ['hit', 'miss'],
@@ -37,9 +38,9 @@ it('sums up functions, lines and addresses, the most cycles first', () => {
   ]);
   expect(linesOf('address').map(({ name, of }) => [name, of])).toEqual([
     ['0x00000040', 'no function'],
-    ['0x00000008', 'loop'],
+    ['0x00000008', 'lw a0,0(sp) in loop'],
     ['0x00000004', 'main'],
-    ['0x00000000', 'main'],
+    ['0x00000000', 'nop in main'],
   ]);
 });
 

@@ -14,7 +14,7 @@ export interface Place {
 
 export interface ProfileLine {
   readonly name: string;
-  /** Of the function; '': the name is one. */
+  /** What is there, an instruction or a function; '': the name is one. */
   readonly of: string;
   readonly count: number;
   readonly cycles: number;
@@ -38,7 +38,7 @@ const NO_LINE = 'no line';
 
 /** The most cycles first. @param filter part of a function's name, or all of it; '': all */
 export function profileLines(
-  { pcs, counts, cycles, reasons, stalls }: ProfileAnswer,
+  { pcs, texts, counts, cycles, reasons, stalls }: ProfileAnswer,
   placeOf: (pc: bigint) => Place,
   grouping: Grouping,
   filter = '',
@@ -57,7 +57,11 @@ export function profileLines(
         cycles: 0,
         stalls: new Float64Array(reasons.length),
         pcs: [],
-        of: grouping === 'function' ? '' : of,
+        of: {
+          function: '',
+          line: of,
+          address: [texts[index], place.function].filter(Boolean).join(' in ') || of,
+        }[grouping],
       };
       sums.set(name, sum);
     }

@@ -144,7 +144,7 @@ export const drag = (view: View, dx: number, dy: number, lines: RowLines = EVERY
 export function goToCycle(view: View, cycle: number, size: PlotSize, diagonal: Diagonal): View {
   const x = cycle - size.width / view.scale / 4;
   const above = size.height / rowHeight(view) / 4;
-  return { ...view, x, y: diagonal.rowAt(cycle) - above };
+  return { ...view, x, y: diagonal.rowAt(cycle) - Math.floor(above) };
 }
 
 /** A row in the upper third, with its fetch near the left edge. */

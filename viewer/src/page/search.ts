@@ -64,8 +64,9 @@ export function goToHit(index: number): void {
   const cycle = now.hits.cycles[index]!;
   const id = now.hits.ids[index]!;
   change({ current: index });
+  currentEngine()?.post({ type: 'hit', cycle });
   // From far away it comes to the middle, not to the edge.
-  if (row >= 0) currentEngine()?.run(isInSight(cycle) ? { do: 'reveal', row, cycle } : { do: 'goRow', row });
+  if (row >= 0) currentEngine()?.run({ do: isInSight(cycle) ? 'reveal' : 'goRow', row });
   else {
     showCycle(cycle);
     if (id >= 0) currentEngine()?.run({ do: 'selectId', id, cycle });

@@ -75,7 +75,10 @@ export function Palette() {
             aria-selected={index === chosen}
             class={index === chosen ? 'chosen' : ''}
             onClick={() => run(entry)}
-            onPointerEnter={() => setChosen(index)}
+            onPointerMove={({ movementX, movementY }) => {
+              // A list that comes or changes below a pointer at rest chooses nothing.
+              if (movementX !== 0 || movementY !== 0) setChosen(index);
+            }}
           >
             <span>{entry.title}</span>
             <span>{entry.keys.slice(0, 2).map((key) => <kbd key={key}>{key}</kbd>)}</span>
@@ -109,9 +112,10 @@ export function entriesFor(text: string): Entry[] {
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
-  const rank = ({ title }: Action): number => (title.toLowerCase().startsWith(words[0] ?? '') ? 0 : 1);
-  return ACTIONS.filter(({ title, group, page }) => {
-    const name = `${title} ${group}`.toLowerCase();
+  const begins = (name: string): boolean => name.toLowerCase().startsWith(words[0] ?? '');
+  const rank = ({ id, title }: Action): number => (begins(id) || begins(title) ? 0 : 1);
+  return ACTIONS.filter(({ id, title, group, page }) => {
+    const name = `${id} ${title} ${group}`.toLowerCase();
     return page !== 'palette' && words.every((word) => name.includes(word));
   })
     .sort((a, b) => rank(a) - rank(b))

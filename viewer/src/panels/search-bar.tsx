@@ -35,6 +35,11 @@ export function SearchBar() {
     offered.value = next.choices.length > 0 && text.value.trim() !== '' ? next : null;
     chosen.value = -1;
   };
+  // A name that is not whole finds nothing: what it may become is offered once more.
+  const isInVain = search.value?.status === 'done' && search.value.hits.rows.length === 0 && search.value.pattern === text.value;
+  useEffect(() => {
+    if (isInVain) offer();
+  }, [isInVain]);
   const take = (index: number): void => {
     const { from, to, choices } = offered.value!;
     const inserted = choices[index]!.text;

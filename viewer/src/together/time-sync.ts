@@ -1,4 +1,5 @@
 /** Several pictures on one time axis, whatever the periods of their clocks: the one that the user touched last leads, the others follow it. */
+import { SharedSpan } from '../framed/shared-span.js';
 import { hookOf } from '../framed/viewer-hook.js';
 import type { View } from '../model/view.js';
 
@@ -28,6 +29,7 @@ export class TimeSync {
   private leader: string | null = null;
   private known: TimeWindow | null = null;
   private readonly followed = new Map<string, TimeWindow>();
+  private readonly span = new SharedSpan(periodOf);
   private timer = 0;
 
   /** @param moved the time on screen is another one */
@@ -66,6 +68,7 @@ export class TimeSync {
   }
 
   private look(): void {
+    this.span.share(this.frames.map(({ element }) => element));
     if (!this.frames.some(({ key }) => key === this.leader)) this.leader = this.frames[0]?.key ?? null;
     const now = this.leader === null ? null : this.read(this.leader);
     if (!now) return;

@@ -101,6 +101,7 @@ export function frameOf({ session, store, sums }: DrawnTrace, wanted: Wanted): F
     selected,
     search: null,
     hits,
+    hit: null,
     places: NO_PLACES,
     raster: new Raster(Math.round(width * ratio), Math.round(height * ratio)),
     context: nothing,

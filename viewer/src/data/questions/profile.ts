@@ -13,6 +13,8 @@ export interface ProfileArgs {
 /** A column for each value; an entry for each instruction of the program. */
 export interface ProfileAnswer {
   readonly pcs: BigUint64Array;
+  /** Disassembly; '': the trace has no machine code. */
+  readonly texts: readonly string[];
   readonly counts: Float64Array;
   readonly cycles: Float64Array;
   /** Names of the reasons of stalls. */
@@ -22,6 +24,8 @@ export interface ProfileAnswer {
 }
 
 interface Cost {
+  /** Of the first instruction there. */
+  readonly bits: number | null;
   count: number;
   cycles: number;
   readonly stalls: Map<string, number>;
@@ -44,7 +48,7 @@ export const profile: Question<ProfileArgs, ProfileAnswer | null> = async ({ ran
   for await (const block of cpu.instructionBlocks(trace, core, bounds)) {
     signal.throwIfAborted();
     share = Number(block.basePs) / Math.max(1, end);
-    const { pcLo, pcHi, known } = block.staticTable;
+    const { pcLo, pcHi, bits, known } = block.staticTable;
     for (let row = 0; row < block.count; row++) {
       if (cpu.endOf(block, row) !== cpu.BlockEnd.RETIRED) continue;
       const endPs = Number(block.basePs) + cpu.endTick(block, row) * block.tickPs;
@@ -52,7 +56,8 @@ export const profile: Question<ProfileArgs, ProfileAnswer | null> = async ({ ran
       if (range && (cycle < range.from || cycle >= range.to)) continue;
       const at = block.statics[row]!;
       if ((known[at]! & cpu.Known.PC) === 0) continue;
-      const cost = costOf(costs, (BigInt(pcHi[at]!) << 32n) | BigInt(pcLo[at]!));
+      const pc = (BigInt(pcHi[at]!) << 32n) | BigInt(pcLo[at]!);
+      const cost = costOf(costs, pc, (known[at]! & cpu.Known.BITS) === 0 ? null : bits[at]!);
       cost.count++;
       cost.cycles += Math.max(0, cycle - last);
       // What retires is gone in the cycle of its end: stalls before it are its own.
@@ -61,16 +66,16 @@ export const profile: Question<ProfileArgs, ProfileAnswer | null> = async ({ ran
     }
   }
   await stalls.close();
-  return columnsOf(costs);
+  return columnsOf(core, costs);
 };
 
 /** How far the profile is that this worker counts. */
 export const profileProgress: Question<null, number> = async () => share;
 
-function costOf(costs: Map<bigint, Cost>, pc: bigint): Cost {
+function costOf(costs: Map<bigint, Cost>, pc: bigint, bits: number | null): Cost {
   let cost = costs.get(pc);
   if (!cost) {
-    cost = { count: 0, cycles: 0, stalls: new Map() };
+    cost = { bits, count: 0, cycles: 0, stalls: new Map() };
     costs.set(pc, cost);
   }
   return cost;
@@ -115,7 +120,7 @@ class StallCursor {
   }
 }
 
-function columnsOf(costs: ReadonlyMap<bigint, Cost>): ProfileAnswer {
+function columnsOf(core: cpu.CpuCore, costs: ReadonlyMap<bigint, Cost>): ProfileAnswer {
   const reasons = [...new Set([...costs.values()].flatMap(({ stalls }) => [...stalls.keys()]))].sort();
   const all = [...costs];
   const stalls = new Float64Array(all.length * reasons.length);
@@ -126,6 +131,7 @@ function columnsOf(costs: ReadonlyMap<bigint, Cost>): ProfileAnswer {
   });
   return {
     pcs: BigUint64Array.from(all, ([pc]) => pc),
+    texts: all.map(([pc, { bits }]) => cpu.instructionText(core, { pc, bits, annotations: [] })),
     counts: Float64Array.from(all, ([, { count }]) => count),
     cycles: Float64Array.from(all, ([, { cycles }]) => cycles),
     reasons,

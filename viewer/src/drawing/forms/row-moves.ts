@@ -23,7 +23,7 @@ export const rowMoves: Moves = {
     return [drag(view, dx, dy, lines), Math.abs(dy) > Math.abs(dx) ? 'x' : 'y'];
   },
   zoom({ view, plot, store, lines }, { factor, axis }, at) {
-    return [zoomAbout(view, factor, at, plot, store.extent, axis, lines), 'y'];
+    return [zoomAbout(view, factor, at, plot, store.whole, axis, lines), 'y'];
   },
   goCycle({ view, plot, store }, cycle) {
     return [goToCycle(view, cycle, plot, store), 'y'];
@@ -40,6 +40,6 @@ export const rowMoves: Moves = {
     return [{ ...view, y, x: Math.max(x, store.cycleOf(y) - 2) }, 'x'];
   },
   clamp({ view, plot, store, lines }, yielding) {
-    return clampView(view, plot, store.extent, store, yielding, true, lines);
+    return clampView(view, plot, store.whole, store, yielding, true, lines);
   },
 };

@@ -61,7 +61,7 @@ export class Straight extends RowForm {
     },
     zoom: (ground, { factor, axis }: Command & { do: 'zoom' }, at) => {
       const { view, plot, store, lines } = ground;
-      const next = zoomAbout(view, factor, at, plot, store.extent, axis, lines);
+      const next = zoomAbout(view, factor, at, plot, store.whole, axis, lines);
       const offset = offsetOf(ground) + at.x / view.scale - at.x / next.scale;
       return kept({ ...ground, view: next }, next.y, offset);
     },
@@ -116,7 +116,7 @@ export class Straight extends RowForm {
   /** Lines within those there are; of the longest row in sight a part stays on the screen. */
   private clamped(ground: Ground): View {
     const { view, plot, store, lines } = ground;
-    const scale = clamp(view.scale, fitScale(plot, store.extent), MAX_SCALE);
+    const scale = clamp(view.scale, fitScale(plot, store.whole), MAX_SCALE);
     const height = rowHeight({ ...view, scale });
     const rows = plot.height / height;
     const y = clamp(view.y, Math.min(0, 1 - rows * KEPT), Math.max(0, store.rows - 1));

@@ -20,7 +20,7 @@ export const timeMoves: Moves = {
     return [moveCycles(view, -dx / view.scale), 'y'];
   },
   zoom({ view, plot, store }, { factor, axis }, at) {
-    return [zoomAbout(view, factor, at, plot, store.extent, axis), 'y'];
+    return [zoomAbout(view, factor, at, plot, store.whole, axis), 'y'];
   },
   goCycle({ view, plot, store }, cycle) {
     return [goToCycle(view, cycle, plot, store), 'y'];
@@ -35,6 +35,6 @@ export const timeMoves: Moves = {
     return [{ ...view, x: store.extent.lastCycle - (plot.width / view.scale) * 0.9 }, 'y'];
   },
   clamp({ view, plot, store }, yielding) {
-    return clampView(view, plot, store.extent, store, yielding, false);
+    return clampView(view, plot, store.whole, store, yielding, false);
   },
 };
