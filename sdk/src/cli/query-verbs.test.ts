@@ -13,6 +13,8 @@ import {
   TraceBuilder,
 } from '../../../test/support/build-trace.js';
 import { jsonLinesOf, linesOf, runUscope } from '../../../test/support/run-cli.js';
+import { parseSchema } from '../schema/index.js';
+import { TraceWriter } from '../writer/index.js';
 
 let directory: string;
 let path: string;
@@ -246,6 +248,31 @@ describe('uscope dump', () => {
       '0 ps  set    core0/entities[3].entity_id = 3',
       '0 ps  set    core0/entities[3].pc = 0x10',
     ]);
+  });
+});
+
+describe('floating-point numbers', () => {
+  it('are printed as such where the name of a field says what its bits are; JSON has the bits', async () => {
+    const file = join(directory, 'floats.uscope');
+    const writer = await TraceWriter.create({
+      path: file,
+      ...parseSchema(
+        'uscope: 1\nclocks: {clk: 1 ns}\nscopes: {top: {clock: clk, storages: {s: {kind: dense, slots: 1, fields: {volts.f64: u64, gain_f32: u32}}}}}\n',
+      ),
+    });
+    writer.beginCycle(0);
+    writer.slotSet('top/s', 0, 'volts.f64', 0x3ff8_0000_0000_0000n);
+    writer.slotSet('top/s', 0, 'gain_f32', 0xbf00_0000);
+    writer.endCycle();
+    await writer.close();
+    expect((await run('state', file, '--at', '0')).out).toContain('volts.f64=1.5 gain_f32=-0.5');
+    expect(linesOf(await run('dump', file))).toEqual([
+      '0 ps  set    top/s[0].volts.f64 = 1.5',
+      '0 ps  set    top/s[0].gain_f32 = -0.5',
+    ]);
+    for (const name of ['top/s[0].volts.f64', 'top/s.volts.f64', 's.volts.f64'])
+      expect((await run('history', file, name)).out).toMatch(/volts\.f64 .*-> 1\.5$/m);
+    expect((await run('dump', file, '--json')).out).toContain('"4609434218613702656"');
   });
 });
 

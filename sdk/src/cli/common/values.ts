@@ -1,4 +1,5 @@
 /** Field values as the command line prints them: enums by label, string references by text, booleans as such, integers in decimal. */
+import { floatBits, floatOf } from '../../format/float-fields.js';
 import { type FieldDef, FieldType, fieldSize, isSigned, type Schema } from '../../format/types.js';
 import type { TraceStrings } from '../../reader/index.js';
 
@@ -23,6 +24,7 @@ export class ValueFormat {
   readonly isStringRef: boolean;
   private readonly isBool: boolean;
   private readonly signedBits: number;
+  private readonly floatBits: 0 | 32 | 64;
   /** The least number that is shown in hexadecimal. */
   private readonly hexFrom: number;
 
@@ -35,6 +37,7 @@ export class ValueFormat {
     this.isStringRef = type === FieldType.STRING_REF;
     this.isBool = type === FieldType.BOOL;
     this.signedBits = isSigned(type) ? fieldSize(type) * 8 : 0;
+    this.floatBits = floatBits(field);
     const isWide = type === FieldType.U32 || type === FieldType.U64;
     const least = ADDRESS_NAME.test(field.name.toLowerCase()) ? 0 : HEX_FROM;
     this.hexFrom = isWide ? least : Number.POSITIVE_INFINITY;
@@ -63,8 +66,9 @@ export class ValueFormat {
     return (hi === 0 ? this.labels?.get(lo) : undefined) ?? this.integer(lo, hi);
   }
 
-  /** For people: as `plain`, strings quoted, addresses and large unsigned numbers in hexadecimal. */
+  /** For people: as `plain`, strings quoted, addresses and large unsigned numbers in hexadecimal, floating-point numbers as such. */
   text(lo: number, hi: number): string {
+    if (this.floatBits !== 0) return String(floatOf(this.floatBits, lo, hi));
     if (this.isStringRef) return JSON.stringify(this.stringText(lo, hi));
     if (hi === 0 ? lo < this.hexFrom : this.hexFrom === Number.POSITIVE_INFINITY) return this.plain(lo, hi);
     const high = hi === 0 ? '' : hi.toString(16);

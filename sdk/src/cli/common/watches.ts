@@ -14,12 +14,14 @@ export interface AskedWatch {
   readonly member: string | null;
 }
 
-const FORM = /^(.+?)(?:\[(\d{1,5})(?::(\d{1,5}))?\])?(?:\.([^.[\]/]+))?$/;
+/** With slots, all that follows them is the member, which may have dots. Without slots, `resolveWatch` finds the dot that matters. */
+const FORM = /^(.+?)(?:\[(\d{1,5})(?::(\d{1,5}))?\](?:\.([^[\]/]+))?|\.([^.[\]/]+))?$/;
 
 /** @throws UscopeError CLI_USAGE */
 export function parseWatch(text: string): AskedWatch {
   const match = FORM.exec(text);
-  const [, storage, first, end, member = null] = match ?? [];
+  const [, storage, first, end, ofSlots, last] = match ?? [];
+  const member = ofSlots ?? last ?? null;
   if (!match || /[[\]]/.test(storage)) {
     throw new UscopeError(
       'CLI_USAGE',
@@ -33,12 +35,14 @@ export function parseWatch(text: string): AskedWatch {
 }
 
 /** @throws UscopeError READER_NAME */
-export function resolveWatch(trace: Trace, { text, storage, slots, member }: AskedWatch): Watch {
+export function resolveWatch(trace: Trace, asked: AskedWatch): Watch {
   const { names } = trace;
+  const { text, slots } = asked;
+  const isStorage = (wanted: string): boolean =>
+    names.storageNames.some((name) => name === wanted || name.endsWith(`/${wanted}`));
   // A name may have its own dots.
-  if (slots === null && names.storageNames.some((name) => name === text || name.endsWith(`/${text}`))) {
-    return { storage: text };
-  }
+  if (slots === null && isStorage(text)) return { storage: text };
+  const { storage, member } = slots === null ? splitAtStorage(asked, isStorage) : asked;
   const range = slots && ([slots[0], slots[1] - 1] as const);
   if (member === null) return range ? { storage, slots: range } : { storage };
   const def = names.storage(storage);
@@ -47,6 +51,19 @@ export function resolveWatch(trace: Trace, { text, storage, slots, member }: Ask
     return { storage, properties: property ?? [member] };
   const fields = wideNamed(def.fields, member) ?? [names.field(def, member)];
   return { storage, fields, ...(range ? { slots: range } : {}) };
+}
+
+/** `a.b.c`: the storage is what comes before the last dot that a storage's name ends at. */
+function splitAtStorage(
+  asked: AskedWatch,
+  isStorage: (name: string) => boolean,
+): Pick<AskedWatch, 'storage' | 'member'> {
+  const { text } = asked;
+  for (let dot = text.lastIndexOf('.'); dot > 0; dot = text.lastIndexOf('.', dot - 1)) {
+    const storage = text.slice(0, dot);
+    if (isStorage(storage)) return { storage, member: text.slice(dot + 1) };
+  }
+  return asked;
 }
 
 /** Indices of the pieces of a wide field; null: none has this name. */

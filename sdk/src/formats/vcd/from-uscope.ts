@@ -1,5 +1,6 @@
 /** µScope to VCD: storages, counters and events as variables. */
 import { UscopeError } from '../../base/errors.js';
+import { floatOf } from '../../format/float-fields.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { Action, FieldType, type Schema } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
@@ -76,6 +77,8 @@ class Dump {
   hasBegun = false;
   private readonly values: VariableValues;
   private readonly isText: Uint8Array;
+  /** By variable, the bits of the floating-point number that it is. */
+  private readonly floatBits: Uint8Array;
   /** Events that this frame has had, in order, and by variable whether it has. */
   private readonly triggered: number[] = [];
   private readonly isTriggered: Uint8Array;
@@ -94,8 +97,9 @@ class Dump {
   ) {
     this.values = new VariableValues(plan);
     this.isText = new Uint8Array(plan.variables);
+    this.floatBits = new Uint8Array(plan.variables);
     this.isTriggered = new Uint8Array(plan.variables);
-    this.markTexts();
+    this.markKinds();
     this.kept = {
       ops: report.kept('changes of storages', 'changes of variables'),
       events: report.kept('events', 'an event and its fields'),
@@ -132,8 +136,9 @@ class Dump {
     const happenings = new Set(plan.events.flatMap((event) => (event ? [event.variable] : [])));
     for (let variable = 0; variable < plan.variables; variable++) {
       if (values.known[variable]) this.put(variable);
-      // Of texts there is no unknown one: they begin with their first.
-      else if (!happenings.has(variable) && !this.isText[variable]) writer.change(variable, null);
+      // Of texts and reals there is no unknown one: they begin with their first.
+      else if (!happenings.has(variable) && !this.isText[variable] && this.floatBits[variable] === 0)
+        writer.change(variable, null);
     }
     writer.endValues();
   }
@@ -240,6 +245,11 @@ class Dump {
       writer.text(variable, this.trace.strings.peek(index) ?? `#${index}`);
       return;
     }
+    const floatBits = this.floatBits[variable] as 0 | 32 | 64;
+    if (floatBits !== 0) {
+      writer.real(variable, floatOf(floatBits, values.lo(variable), values.hi(variable)));
+      return;
+    }
     if (values.isSingle(variable)) {
       writer.change64(variable, values.lo(variable), values.hi(variable));
       return;
@@ -249,7 +259,7 @@ class Dump {
     else writer.changeFourState(variable, values.value(variable), unknown);
   }
 
-  private markTexts(): void {
+  private markKinds(): void {
     for (const storage of this.plan.storages) {
       if (!storage) continue;
       const { def, firstVariable, perSlot, hasValid, fields, properties, propertyPlaces } = storage;
@@ -261,8 +271,10 @@ class Dump {
   }
 
   private mark(places: readonly FieldPlace[], first: number): void {
-    for (const { type, variable } of places)
+    for (const { type, variable, floatBits } of places) {
+      this.floatBits[first + variable] = floatBits;
       if (type === FieldType.STRING_REF) this.isText[first + variable] = 1;
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 /** Which variables a trace becomes. */
 import { UscopeError } from '../../base/errors.js';
+import { floatBits } from '../../format/float-fields.js';
 import {
   type EventDef,
   type FieldDef,
@@ -20,6 +21,8 @@ export interface FieldPlace {
   readonly type: FieldType;
   /** In bytes. */
   readonly size: number;
+  /** Bits of the floating-point number that it is; 0 for what is none. */
+  readonly floatBits: 0 | 32 | 64;
   /** Bits of the low and of the high word that it has. */
   readonly lowMask: number;
   readonly highMask: number;
@@ -190,15 +193,17 @@ class Planner {
 /** By field of the schema. */
 function placesOf(fields: readonly FieldDef[]): FieldPlace[] {
   return logicalFields(fields).flatMap(({ pieces, unknown }, variable) =>
-    [...pieces, ...unknown].map((field, piece) => placeOf(fields[field].type, variable, piece)),
+    [...pieces, ...unknown].map((field, piece) => placeOf(fields[field], variable, piece)),
   );
 }
 
-function placeOf(type: FieldType, variable: number, piece: number): FieldPlace {
+function placeOf(field: FieldDef, variable: number, piece: number): FieldPlace {
+  const { type } = field;
   const size = fieldSize(type);
   const bits = type === FieldType.BOOL ? 1 : 8 * size;
   const lowMask = bits < 32 ? 2 ** bits - 1 : 0xffff_ffff;
-  return { type, size, lowMask, highMask: bits < 64 ? 0 : 0xffff_ffff, variable, piece };
+  const highMask = bits < 64 ? 0 : 0xffff_ffff;
+  return { type, size, floatBits: floatBits(field), lowMask, highMask, variable, piece };
 }
 
 function hasValidBit({ flags }: StorageDef): boolean {
@@ -214,7 +219,9 @@ function isScalar(def: StorageDef): boolean {
   );
 }
 
-function variable(name: string, { type }: FieldDef): VcdVariable {
+function variable(name: string, field: FieldDef): VcdVariable {
+  const { type } = field;
   if (type === FieldType.STRING_REF) return { name, kind: 'string', width: 1 };
+  if (floatBits(field) !== 0) return { name, kind: 'real', width: 64 };
   return { name, kind: 'wire', width: type === FieldType.BOOL ? 1 : 8 * fieldSize(type) };
 }

@@ -318,6 +318,43 @@ scopes:
     expect(text).not.toContain('bits');
   });
 
+  it('a field with the bits of a floating-point number is a real', async () => {
+    const path = join(directory, 'floats.uscope');
+    rmSync(path, { force: true });
+    const writer = await TraceWriter.create({
+      path,
+      ...parseSchema(
+        'uscope: 1\nclocks: {clk: 1 ns}\nscopes: {top: {clock: clk, storages: {s: {kind: dense, slots: 1, fields: {volts.f64: u64, gain_f32: u32, plain.f64: u32}}}, events: {e: {at.f64: u64}}}}\n',
+      ),
+    });
+    const bits = (value: number): bigint => new BigUint64Array(new Float64Array([value]).buffer)[0]!;
+    const values = [0.1, -2.5e-300, Number.NaN, Number.NEGATIVE_INFINITY];
+    values.forEach((value, index) => {
+      writer.beginCycle(1000 * index);
+      writer.slotSet('top/s', 0, 'volts.f64', bits(value));
+      writer.slotSet('top/s', 0, 'gain_f32', 0x3fc0_0000);
+      writer.endCycle();
+    });
+    writer.beginCycle(4000);
+    writer.event('top/e', [bits(3.25)]);
+    writer.endCycle();
+    await writer.close();
+    const trace = await openTraceFile(path);
+    const text = Buffer.from((await exported(trace)).bytes).toString();
+    await trace.close();
+    const changesOf = (name: string): string[] => {
+      const id = new RegExp(`\\$var real 64 (\\S+) ${name} \\$end`).exec(text)?.[1] ?? 'none';
+      return text
+        .split('\n')
+        .filter((line) => line.endsWith(` ${id}`) && !line.startsWith('$'))
+        .map((line) => line.split(' ')[0]!);
+    };
+    expect(changesOf('volts.f64')).toEqual(['r0', 'r0.1', 'r-2.5e-300', 'rnan', 'r-inf']);
+    expect(changesOf('gain_f32')).toEqual(['r0', 'r1.5']);
+    expect(changesOf('at.f64')).toEqual(['r3.25']);
+    expect(text).toMatch(/\$var wire 32 \S+ plain.f64 /);
+  });
+
   it.each([{ 'max-slots': 'many' }, { events: 'some' }])('%j: CONVERT_OPTION', async (options) => {
     const trace = await small(() => undefined);
     await expect(exported(trace, options as Record<string, string>)).rejects.toMatchObject({

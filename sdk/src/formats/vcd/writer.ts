@@ -3,12 +3,12 @@ import { UscopeError } from '../../base/errors.js';
 import { type ByteSink, TextOutput } from '../text/output.js';
 import type { Packing } from '../text/unpack.js';
 
-export type VcdKind = 'wire' | 'integer' | 'event' | 'string';
+export type VcdKind = 'wire' | 'integer' | 'event' | 'string' | 'real';
 
 export interface VcdVariable {
   readonly name: string;
   readonly kind: VcdKind;
-  /** In bits; 1 for events and strings. */
+  /** In bits; 1 for events and strings, 64 for reals. */
   readonly width: number;
 }
 
@@ -110,6 +110,12 @@ export class VcdWriter {
     this.endChange(variable);
   }
 
+  /** A real, with the digits that give the same double again. */
+  real(variable: number, value: number): void {
+    this.out.text.ascii(`r${Number.isFinite(value) ? value : realName(value)} `);
+    this.endChange(variable);
+  }
+
   /** Around the values that all variables begin with. */
   beginValues(): void {
     this.out.text.string('$dumpvars\n');
@@ -145,7 +151,7 @@ export class VcdWriter {
       this.ids.push(id);
       this.variables.push(variable);
       this.widths.push(variable.width);
-      const range = variable.width > 1 ? ` [${variable.width - 1}:0]` : '';
+      const range = variable.width > 1 && variable.kind !== 'real' ? ` [${variable.width - 1}:0]` : '';
       this.out.text.string(
         `$var ${variable.kind} ${variable.width} ${id} ${identifier(variable.name)}${range} $end\n`,
       );
@@ -167,4 +173,10 @@ export function shortId(number: number): string {
     id += String.fromCharCode(FIRST_ID + (rest % ID_LETTERS));
     if (rest < ID_LETTERS) return id;
   }
+}
+
+/** As C prints what is no finite number, and so as readers of dumps take it. */
+function realName(value: number): string {
+  if (Number.isNaN(value)) return 'nan';
+  return value > 0 ? 'inf' : '-inf';
 }
