@@ -35,14 +35,19 @@ struct sorted {
     uint32_t *side; /* entries of the log: kind by kind, each by row */
     uint32_t *next; /* while sorting: where the next entry of a row goes */
     uint8_t *stage_ticks;
-    uint8_t *end;
+    uint64_t bytes; /* of all of them */
     uint32_t table_mask;
 };
 
-static void *place(uint8_t **at, uint64_t bytes)
+struct space {
+    uint8_t *base; /* NULL: it is only measured */
+    uint64_t used;
+};
+
+static void *place(struct space *space, uint64_t bytes)
 {
-    uint8_t *begin = *at;
-    *at += (bytes + 7) & ~(uint64_t)7;
+    void *begin = space->base ? space->base + space->used : 0;
+    space->used += (bytes + 7) & ~(uint64_t)7;
     return begin;
 }
 
@@ -57,33 +62,33 @@ static uint32_t table_size(uint32_t rows)
 static struct sorted lay_out(uint8_t *scratch, uint32_t rows, uint64_t stages, uint64_t sides)
 {
     struct sorted s;
+    struct space space = {scratch, 0};
     uint32_t table = table_size(rows);
     uint64_t words = (uint64_t)rows + 2;
-    s.stage_tick = place(&scratch, stages * 8);
-    s.long_ticks = place(&scratch, stages * 8);
-    s.row_of = place(&scratch, words * 4);
-    s.stage_start = place(&scratch, words * 4);
-    s.stage_value = place(&scratch, stages * 4);
-    s.long_index = place(&scratch, stages * 4);
-    s.path = place(&scratch, words * 4);
-    s.path_start = place(&scratch, words * 4);
-    s.path_values = place(&scratch, stages * 4);
-    s.path_table = place(&scratch, (uint64_t)table * 4);
-    s.statics = place(&scratch, words * 4);
-    s.static_row = place(&scratch, words * 4);
-    s.static_table = place(&scratch, (uint64_t)table * 4);
-    s.side = place(&scratch, sides * 4);
-    s.next = place(&scratch, words * 4);
-    s.stage_ticks = place(&scratch, stages);
-    s.end = scratch;
+    s.stage_tick = place(&space, stages * 8);
+    s.long_ticks = place(&space, stages * 8);
+    s.row_of = place(&space, words * 4);
+    s.stage_start = place(&space, words * 4);
+    s.stage_value = place(&space, stages * 4);
+    s.long_index = place(&space, stages * 4);
+    s.path = place(&space, words * 4);
+    s.path_start = place(&space, words * 4);
+    s.path_values = place(&space, stages * 4);
+    s.path_table = place(&space, (uint64_t)table * 4);
+    s.statics = place(&space, words * 4);
+    s.static_row = place(&space, words * 4);
+    s.static_table = place(&space, (uint64_t)table * 4);
+    s.side = place(&space, sides * 4);
+    s.next = place(&space, words * 4);
+    s.stage_ticks = place(&space, stages);
+    s.bytes = space.used;
     s.table_mask = table - 1;
     return s;
 }
 
 uint32_t blocks_scratch(const struct tracker *t, uint32_t rows)
 {
-    uint8_t *nothing = 0;
-    return (uint32_t)(uintptr_t)lay_out(nothing, rows, t->num_stages, t->num_sides).end;
+    return (uint32_t)lay_out(0, rows, t->num_stages, t->num_sides).bytes;
 }
 
 static inline uint32_t larger(uint32_t a, uint32_t b)

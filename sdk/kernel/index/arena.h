@@ -26,6 +26,9 @@ static inline void *take_zeros(struct arena *arena, uint64_t size)
     return taken;
 }
 
+/* One of the things that were taken together. NULL: it is only measured. */
+#define TAKEN(array, index) ((array) ? (array) + (index) : 0)
+
 /* UINT32_MAX: it is too much. */
 static inline uint32_t arena_bytes(const struct arena *arena)
 {

@@ -25,11 +25,11 @@ static struct directory *lay_out(struct arena *arena, const struct directory_job
     struct row_levels *rows = take_zeros(arena, head->cores * sizeof *rows);
     struct unions *statics = take_zeros(arena, head->cores * sizeof *statics);
     for (uint32_t i = 0; i < head->groups; i++)
-        time_levels_lay_out(times + i, arena, plan, i, job->start, job->end);
+        time_levels_lay_out(TAKEN(times, i), arena, plan, i, job->start, job->end);
     for (uint32_t i = 0; i < head->cores; i++) {
         uint32_t stages = plan_cores(plan)[i].stages;
-        if (stages) row_levels_lay_out(rows + i, arena, head->groups + i, stages);
-        unions_lay_out(statics + i, arena, head->groups + head->cores + i, true);
+        if (stages) row_levels_lay_out(TAKEN(rows, i), arena, head->groups + i, stages);
+        unions_lay_out(TAKEN(statics, i), arena, head->groups + head->cores + i, true);
     }
     struct unions strings = {0};
     unions_lay_out(&strings, arena, head->groups + 2 * head->cores, false);

@@ -163,7 +163,7 @@ static void lay_out_core(struct pass *pass, struct arena *arena, uint32_t index,
     lay_out_slots(pass, arena, index, strange_slots);
     lay_out_lives(pass, arena, index, plan);
     lay_out_texts(pass, arena, index, strange_slots);
-    stats_lay_out(pass->stats + index, arena, core);
+    stats_lay_out(TAKEN(pass->stats, index), arena, core);
 }
 
 static uint32_t longest_item(const struct pass *pass)

@@ -45,8 +45,9 @@ static inline void copy_match(uint8_t *to, uint32_t distance, uint32_t length)
         uint32_t row = distance;
         while (row < VECTOR)
             row += distance;
+        const uint8_t *from = to - distance;
         for (uint32_t i = 0; i < row && i < length; i++)
-            to[i] = to[i - (uint64_t)distance];
+            to[i] = from[i];
         if (length <= row) return;
         to += row;
         length -= row;

@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'a73c1c88689e5a7e6cfbb513b6eca296e88641fcbc0bb67d336aaba1eb0828cf';
+export const SOURCES_SHA256 = '20c9a49fdcbb47712cd80352f92330334e7f7a217941f2e0cdc555ac1f91d5ce';

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander';
 import { openSource } from '../../reader/node.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type Finding, type VerifyReport, verifyTrace } from '../../tools/verify/index.js';
+import { openSidecar, sidecarPath } from '../../trace-index/node/index.js';
 import { bigintAsString, ExitCode, io, paint, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 import { sessionJson } from '../common/schema-json.js';
@@ -17,7 +18,8 @@ export function register(program: Command): void {
     .command('verify')
     .summary('check every structure, checksum and cross reference of a trace')
     .description(
-      'Checks every structure, checksum and cross reference, replays everything and compares each checkpoint with the state replayed. ' +
+      'Checks every structure, checksum and cross reference, replays everything and compares each checkpoint with the state replayed, ' +
+        'and the index with the one that the frames give: that in the trace, or else in the file beside it. ' +
         'Exit status 0: no error (information and warnings there may be), 1: errors.',
     )
     .argument('<file>', 'trace file or URL, finalized or not')
@@ -28,12 +30,14 @@ export function register(program: Command): void {
 
 async function verify(file: string, options: VerifyVerbOptions): Promise<void> {
   const source = await openSource(file);
+  const sidecar = await openSidecar(sidecarPath(file));
   try {
     const report = await withProgress(
       'verify',
       (update) =>
         verifyTrace(source, {
           summarizer: createCpuSummarizer,
+          sidecar,
           onProgress: (done, total) => update(total === 0 ? 0 : done / total),
           onFinding: (finding) => tell(finding, options),
         }),
@@ -43,6 +47,7 @@ async function verify(file: string, options: VerifyVerbOptions): Promise<void> {
     else if (!options.jsonl) printSummary(file, report);
     if (!report.ok) process.exitCode = ExitCode.FAILED;
   } finally {
+    await sidecar?.close?.();
     await source.close?.();
   }
 }

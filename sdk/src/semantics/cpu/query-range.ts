@@ -71,7 +71,7 @@ export async function coveredRange(
 }
 
 /** Of a trace of ours still being written the end of its last segment is known, one ps after the last frame. */
-function lastFramePs({ isComplete, session, totalTimePs }: Trace): bigint {
+export function lastFramePs({ isComplete, session, totalTimePs }: Trace): bigint {
   return !isComplete && session !== null && totalTimePs > 0n ? totalTimePs - 1n : totalTimePs;
 }
 

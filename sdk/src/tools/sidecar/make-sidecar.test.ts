@@ -5,10 +5,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { indexOf } from '../../../../test/support/index-sums.js';
 import { build, generator, record } from '../../../../test/support/recorded-run.js';
+import { crc32 } from '../../base/crc32.js';
 import { decodeIndexContainer } from '../../format/index-container.js';
-import { openTraceFile } from '../../reader/node.js';
+import { fileSource, openTraceFile } from '../../reader/node.js';
 import { ChannelKind } from '../../trace-index/index.js';
 import { openIndexOf } from '../../trace-index/node/index.js';
+import { verifyTrace } from '../verify/index.js';
 import { makeSidecar } from './index.js';
 
 const bytes = build(record(generator(11), 3000).frames, 40);
@@ -117,7 +119,88 @@ describe('an index beside a trace', () => {
     expect(await openIndexOf(opened, trace)).toBeNull();
     expect(opened.warnings.find(({ kind }) => kind === 'index-foreign')?.message).toMatch(text);
     await opened.close();
-    // It is replaced.
-    expect(await makeSidecar({ trace, output, threads: 1, force: true })).toMatchObject({ result: 'made' });
+    // It is replaced, without being asked to.
+    expect(await makeSidecar({ trace, output, threads: 1 })).toMatchObject({ result: 'made' });
+  });
+});
+
+describe('verify, of an index beside a trace', () => {
+  /** What it finds in the index, and where. */
+  async function findings() {
+    const [source, sidecar] = [await fileSource(trace), await fileSource(output)];
+    const report = await verifyTrace(source, { sidecar });
+    await source.close?.();
+    await sidecar.close?.();
+    return report.findings
+      .filter(({ detail }) => detail.startsWith(`in ${output}: `))
+      .map(({ severity, code, offset, detail }) => [
+        severity,
+        code,
+        offset,
+        detail.slice(`in ${output}: `.length),
+      ]);
+  }
+
+  async function changed(change: (file: Buffer) => void): Promise<void> {
+    await makeSidecar({ trace, output, threads: 1 });
+    const file = await readFile(output);
+    change(file);
+    await writeFile(output, file);
+  }
+
+  it('finds nothing in what was made', async () => {
+    await makeSidecar({ trace, output, threads: 1 });
+    expect(await findings()).toEqual([]);
+  });
+
+  it('finds a flipped bit, and a number that is a lie', async () => {
+    await changed((file) => {
+      file[64 + 40]! ^= 1;
+    });
+    const opened = await openTraceFile(trace);
+    const { offset } = await opened.segment(0);
+    await opened.close();
+    const wrong = `the index of the segment at ${offset}`;
+    expect(await findings()).toEqual([['error', 'FORMAT_CHECKSUM', 64, `${wrong} is not what was written`]]);
+    await changed((file) => {
+      const size = file.readUInt32LE(64 + 4);
+      file[64 + size - 9]! ^= 1;
+      file.writeUInt32LE(crc32(file.subarray(64 + 12, 64 + size), 0), 64 + 8);
+    });
+    const [[severity, code, at, detail]] = (await findings()) as [[string, string, number, string]];
+    expect([severity, code, at]).toEqual(['error', 'VERIFY_INDEX', 64]);
+    expect(detail).toMatch(new RegExp(`^${wrong} (differs in its part|has other parts)`));
+  });
+
+  it('finds a directory that is cut or is not the one of its containers', async () => {
+    await makeSidecar({ trace, output, threads: 1 });
+    const { size } = await stat(output);
+    const start = Number((await readFile(output)).readBigUInt64LE(40));
+    await truncate(output, size - 5);
+    expect(await findings()).toEqual([
+      [
+        'error',
+        'VERIFY_INDEX',
+        start,
+        'the directory of the index does not belong to this trace, or is damaged',
+      ],
+    ]);
+    await changed((file) => {
+      file[start + 7]! ^= 2;
+    });
+    const detail = 'the directory of the index is not the one that its containers give, from here on';
+    expect(await findings()).toEqual([['error', 'VERIFY_INDEX', start + 7, detail]]);
+  });
+
+  it('warns of one that is not used', async () => {
+    await makeSidecar({ trace, output, threads: 1 });
+    await writeFile(trace, build(record(generator(12), 3000).frames, 50));
+    const [[severity, code, , detail]] = (await findings()) as [[string, string, number, string]];
+    expect([severity, code]).toEqual(['warning', 'VERIFY_INDEX']);
+    expect(detail).toMatch(/^it belongs to another trace/);
+    await writeFile(output, 'a text');
+    expect(await findings()).toEqual([
+      ['error', 'VERIFY_INDEX', 0, 'it is no index, or its head is damaged'],
+    ]);
   });
 });

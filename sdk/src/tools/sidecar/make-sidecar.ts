@@ -2,7 +2,7 @@
  * Makes the index of a trace as a file beside it. The containers are written in order of the segments, so that what is whole of an interrupted run
  * is kept, and at the end the directory; the file gets its name when it is finished.
  */
-import { type FileHandle, open, rename, rm } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { equalBytes } from '../../base/bytes.js';
@@ -15,7 +15,7 @@ import {
   isIndexContainer,
 } from '../../format/index-container.js';
 import type { Trace } from '../../reader/index.js';
-import { openTraceFile } from '../../reader/node.js';
+import { fileSource, openTraceFile } from '../../reader/node.js';
 import { type PlacedContainer, writeDirectory } from '../../trace-index/directory/write-directory.js';
 import { openIndex } from '../../trace-index/index.js';
 import { type IndexPlan, indexPlan } from '../../trace-index/plan.js';
@@ -71,8 +71,7 @@ export async function makeSidecar(options: SidecarOptions): Promise<SidecarRepor
     const segments = (await trace.segments()).length;
     const nothing = { segments, resumed: 0, without: 0, bytes: 0 };
     if (plan.groups.length === 0 || segments === 0) return { result: 'nothing', ...nothing };
-    if (!options.force && (await hasIndex(trace, plan, options.output)))
-      return { result: 'current', ...nothing };
+    if (!options.force && (await hasIndex(trace, options.output))) return { result: 'current', ...nothing };
     const file = await PartFile.open(
       `${options.output}.part`,
       await sidecarHeadOf(trace, plan),
@@ -91,22 +90,13 @@ export async function makeSidecar(options: SidecarOptions): Promise<SidecarRepor
   }
 }
 
-async function hasIndex(trace: Trace, plan: IndexPlan, output: string): Promise<boolean> {
-  if (await openIndex(trace)) return true;
-  const handle = await open(output, 'r').catch(() => null);
-  if (!handle) return false;
-  try {
-    const bytes = new Uint8Array(SIDECAR_HEAD_SIZE);
-    const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
-    const head = decodeSidecarHead(bytes.subarray(0, bytesRead), trace.crc32);
-    return (
-      head?.directory !== undefined &&
-      head?.directory !== null &&
-      isSameTrace(head, await sidecarHeadOf(trace, plan))
-    );
-  } finally {
-    await handle.close();
-  }
+/** One that readers use: a sidecar that is damaged, or of another trace, is made anew. */
+async function hasIndex(trace: Trace, output: string): Promise<boolean> {
+  const index = await openIndex(trace, {
+    sidecar: async () => ((await stat(output).catch(() => null))?.isFile() ? fileSource(output) : null),
+  });
+  await index?.close();
+  return index !== null;
 }
 
 /** The file while it is made: a head, and the containers so far. */

@@ -3,31 +3,27 @@
  * before; and its directory.
  */
 import { equalBytes } from '../../base/bytes.js';
-import { commitRecordSize, indexOfRecord } from '../../format/commit-record.js';
-import {
-  decodeIndexContainer,
-  IndexPart,
-  isIndexContainer,
-  sealIndexContainer,
-} from '../../format/index-container.js';
+import { decodeIndexContainer, IndexPart, isIndexContainer } from '../../format/index-container.js';
 import type { Codec } from '../../reader/codec.js';
-import { commitRecordOffset } from '../../reader/commit-strings.js';
 import { type LoadedSegment, openTrace, type Source, type Trace } from '../../reader/index.js';
-import { Directory } from '../../trace-index/directory/directory.js';
-import { DIRECTORY_SECTION } from '../../trace-index/directory/format.js';
 import type { PlacedContainer } from '../../trace-index/directory/write-directory.js';
 import { IndexPass } from '../../trace-index/pass/index-pass.js';
 import { type IndexPlan, indexPlan } from '../../trace-index/plan.js';
-import { fitContainer } from '../../trace-index/recording/size-limit.js';
 import { type Carry, FIRST } from '../../trace-index/reference/reference-pass.js';
 import { differenceOfDirectory } from './directory-check.js';
 import type { FindingLog } from './finding.js';
+import { type IndexAtHand, OwnIndex, type Stored, sidecarIndex } from './indexes-at-hand.js';
 
-/** Behind a segment, read at once. */
-const READ_AHEAD = 64 * 1024;
-
-/** @param source of a trace without errors otherwise */
-export async function checkIndex(source: Source, codec: Codec, log: FindingLog): Promise<void> {
+/**
+ * @param source of a trace without errors otherwise
+ * @param sidecar the file beside it: checked where the trace itself has no index
+ */
+export async function checkIndex(
+  source: Source,
+  codec: Codec,
+  log: FindingLog,
+  sidecar: Source | null,
+): Promise<void> {
   // The source is the caller's to close.
   const view: Source = {
     name: source.name,
@@ -37,7 +33,9 @@ export async function checkIndex(source: Source, codec: Codec, log: FindingLog):
   const trace = await openTrace(view, { codec });
   const plan = indexPlan(trace.schema, trace.dut);
   await trace.segments();
-  await new IndexCheck(trace, plan, log).run();
+  if (await new IndexCheck(trace, plan, log, new OwnIndex(trace, plan)).run()) return;
+  const beside = sidecar && (await sidecarIndex(trace, plan, sidecar, log));
+  if (beside) await new IndexCheck(trace, plan, log, beside).run();
 }
 
 class IndexCheck {
@@ -49,45 +47,35 @@ class IndexCheck {
     private readonly trace: Trace,
     private readonly plan: IndexPlan,
     private readonly log: FindingLog,
+    private readonly index: IndexAtHand,
   ) {
     this.pass = new IndexPass(trace, plan);
   }
 
-  async run(): Promise<void> {
-    const { trace } = this;
+  /** False: there is no index. */
+  async run(): Promise<boolean> {
+    const { trace, index: checked } = this;
     let carry: Carry = FIRST;
     let containers = 0;
     for (let index = 0; index < trace.segmentCount; index++) {
       const segment = await trace.loadSegment(index);
-      const found = await this.stored(segment);
+      const found = await checked.stored(segment);
       if (found) containers++;
-      // Without any index in the first segments none is looked for.
-      if (containers === 0 && index >= 2) return;
+      if (containers === 0 && index >= 2 && checked.mayBeMissing) return false;
       const made = found ? await this.compare(segment, found, carry) : await this.pass.run(segment, carry);
       carry = made?.carry ?? null;
     }
     if (containers > 0 && !this.isWrong) await this.checkDirectory();
-  }
-
-  private async stored(
-    segment: LoadedSegment,
-  ): Promise<{ readonly offset: number; readonly bytes: Uint8Array } | null> {
-    const at = commitRecordOffset(segment.deltasOffset + segment.header.deltasCompressedSize);
-    const first = await this.trace.bytes(at, READ_AHEAD);
-    const size = commitRecordSize(first);
-    const record = size > first.length ? await this.trace.bytes(at, size) : first;
-    const found = indexOfRecord(record);
-    return (
-      found && { offset: at + found.offset, bytes: record.subarray(found.offset, found.offset + found.size) }
-    );
+    return containers > 0;
   }
 
   private async compare(
     segment: LoadedSegment,
-    { offset, bytes }: { readonly offset: number; readonly bytes: Uint8Array },
+    { offset, bytes }: Stored,
     carry: Carry,
   ): Promise<{ readonly carry: Uint8Array } | null> {
     const { trace, plan, log } = this;
+    const { prefix } = this.index;
     const made = await this.pass.run(segment, carry);
     if (!isIndexContainer(bytes, trace.crc32)) {
       this.isWrong = true;
@@ -95,7 +83,7 @@ class IndexCheck {
         'error',
         'FORMAT_CHECKSUM',
         offset,
-        `the index of the segment at ${segment.offset} is not what was written`,
+        `${prefix}the index of the segment at ${segment.offset} is not what was written`,
       );
       return made;
     }
@@ -105,13 +93,13 @@ class IndexCheck {
         'info',
         'VERIFY_INDEX',
         offset,
-        'the index was made by other rules than those of this release: it is not compared',
+        `${prefix}the index was made by other rules than those of this release: it is not compared`,
       );
       return made;
     }
     // A writer that went on after a damaged index did not know what was in flight.
     const isRight = (one: typeof made): boolean =>
-      one !== null && equalBytes(this.fitted(one.container, segment), bytes);
+      one !== null && equalBytes(this.index.fitted(one.container, segment) ?? new Uint8Array(0), bytes);
     if (isRight(made)) return made;
     const unknown = carry === null ? null : await this.pass.run(segment, null);
     if (isRight(unknown)) {
@@ -119,7 +107,7 @@ class IndexCheck {
         'info',
         'VERIFY_INDEX',
         offset,
-        `the index of the segment at ${segment.offset} begins anew: at its start nothing was known of what is in flight`,
+        `${prefix}the index of the segment at ${segment.offset} begins anew: at its start nothing was known of what is in flight`,
       );
       return unknown;
     }
@@ -128,17 +116,9 @@ class IndexCheck {
       'error',
       'VERIFY_INDEX',
       offset,
-      `the index of the segment at ${segment.offset} ${this.difference(made?.container ?? null, bytes)}`,
+      `${prefix}the index of the segment at ${segment.offset} ${this.difference(made?.container ?? null, bytes)}`,
     );
     return made;
-  }
-
-  private fitted(container: Uint8Array, { offset, header }: LoadedSegment): Uint8Array {
-    const segmentBytes = header.checkpointSize + header.deltasCompressedSize;
-    const fitting = fitContainer(this.plan, container, segmentBytes);
-    if (!fitting) return new Uint8Array(0);
-    sealIndexContainer(fitting, offset, this.trace.crc32);
-    return fitting;
   }
 
   private difference(made: Uint8Array | null, stored: Uint8Array): string {
@@ -154,42 +134,30 @@ class IndexCheck {
   }
 
   private async checkDirectory(): Promise<void> {
-    const { trace, plan, log } = this;
-    const section = trace.section(DIRECTORY_SECTION);
-    if (!section) return;
-    const read = (offset: number, length: number) => trace.bytes(offset, length);
-    const directory = await Directory.open(trace, plan, read, section);
-    if (!directory) {
-      log.add(
-        'error',
-        'VERIFY_INDEX',
-        section.offset,
-        'the directory of the index does not belong to this trace, or is damaged',
-      );
+    const { trace, plan, log, index: checked } = this;
+    const found = await checked.directory();
+    if (!found) return;
+    const wrong = (offset: number, detail: string) =>
+      log.add('error', 'VERIFY_INDEX', offset, `${checked.prefix}the directory of the index ${detail}`);
+    if ('wrong' in found) {
+      wrong(found.offset, found.wrong);
       return;
     }
     for (let index = 0; index < trace.segmentCount; index++) {
-      const place = await directory.place(index);
-      const found = await this.stored(await trace.loadSegment(index));
-      if (place && (found?.offset ?? 0) === place.offset && (found?.bytes.length ?? 0) === place.size)
+      const place = await found.directory.place(index);
+      const stored = await checked.stored(await trace.loadSegment(index));
+      if (place && (stored?.offset ?? 0) === place.offset && (stored?.bytes.length ?? 0) === place.size)
         continue;
-      log.add(
-        'error',
-        'VERIFY_INDEX',
-        section.offset,
-        `the directory of the index is wrong about segment ${index}`,
-      );
+      wrong(found.section.offset, `is wrong about segment ${index}`);
       return;
     }
-    const at = await differenceOfDirectory(trace, plan, directory, section, (index) => this.placed(index));
-    if (at === null) return;
-    const detail = 'the directory of the index is not the one that its containers give, from here on';
-    log.add('error', 'VERIFY_INDEX', at, detail);
+    const at = await differenceOfDirectory(trace, plan, found, (index) => this.placed(index));
+    if (at !== null) wrong(at, 'is not the one that its containers give, from here on');
   }
 
   /** The container of a segment as the directory's writer took it. */
   private async placed(index: number): Promise<PlacedContainer | null> {
-    const found = await this.stored(await this.trace.loadSegment(index));
+    const found = await this.index.stored(await this.trace.loadSegment(index));
     if (!found) return null;
     const { offset, bytes } = found;
     const container = decodeIndexContainer(bytes, offset, null);

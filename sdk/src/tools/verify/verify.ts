@@ -31,6 +31,8 @@ export interface VerifyOptions {
   readonly codec?: Codec | undefined;
   /** Gathers the summary anew, to hold that of the file against it. Without one only the form of the summary is checked. */
   readonly summarizer?: SummarizerFactory | undefined;
+  /** The index beside the trace, checked where the trace has none; it stays open. Its findings begin with its name, and have offsets in it. */
+  readonly sidecar?: Source | null | undefined;
   /** As in `OpenOptions`. */
   readonly maxSegmentBytes?: number | undefined;
   readonly maxStateBytes?: number | undefined;
@@ -126,9 +128,11 @@ class Verifier {
 
   /** Only where the segments that it is made of are right. */
   async checkIndex(source: Source): Promise<void> {
-    if (!this.ours || !this.segments?.isWhole || this.segments.count === 0) return;
+    if (!this.segments?.isWhole || this.segments.count === 0) return;
+    // Only a trace of ours has one itself.
+    if (!this.ours && !this.options.sidecar) return;
     try {
-      await checkIndex(source, this.codec, this.log);
+      await checkIndex(source, this.codec, this.log, this.options.sidecar ?? null);
     } catch (error) {
       this.log.caught(error);
     }

@@ -20,8 +20,8 @@ export function openIndexOf(trace: Trace, pathOrUrl: string): Promise<TraceIndex
   return openIndex(trace, { sidecar: () => openSidecar(sidecarPath(pathOrUrl)) });
 }
 
-/** null: there is none. */
-async function openSidecar(path: string): Promise<Source | null> {
+/** The file beside a trace, by the path or URL of `sidecarPath`. null: there is none. */
+export async function openSidecar(path: string): Promise<Source | null> {
   if (!isHttpUrl(path)) {
     const there = await stat(path).catch(() => null);
     return there?.isFile() ? openSource(path) : null;

@@ -2,6 +2,7 @@
 import { UscopeError } from '../../base/errors.js';
 import type { IndexPartBytes } from '../../format/index-container.js';
 import type { Source, Trace } from '../../reader/index.js';
+import { lastFramePs } from '../../semantics/cpu/query-range.js';
 import { BUCKET_CYCLES, type Channel, ChannelKind, type ClockGroup } from '../channels.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
 import type { Directory } from '../directory/directory.js';
@@ -103,8 +104,7 @@ export class TraceIndex {
     if (trace.segmentCount === 0) {
       throw new UscopeError('READER_RANGE', 'the trace has no segments yet');
     }
-    const { isComplete, session, totalTimePs } = trace;
-    const toPs = Number(!isComplete && session !== null && totalTimePs > 0n ? totalTimePs - 1n : totalTimePs);
+    const toPs = Number(lastFramePs(trace));
     this.startPs ??= Number((await trace.segment(0)).timeStartPs);
     const fromPs = this.startPs;
     const { periodPs } = this.plan.groups[group]!;

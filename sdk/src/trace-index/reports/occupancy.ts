@@ -9,6 +9,7 @@ import {
   occupancyReport,
   occupancyWork,
 } from '../../semantics/cpu/occupancy.js';
+import { lastFramePs } from '../../semantics/cpu/query-range.js';
 import { type Channel, ChannelKind } from '../channels.js';
 import type { TraceIndex } from '../questions/trace-index.js';
 import { HeldTimes } from './held-times.js';
@@ -71,7 +72,7 @@ function channelOf(index: TraceIndex, { def, periodPs }: OccupancyWork): Channel
 async function isWholeTrace(index: TraceIndex, { range, periodPs }: OccupancyWork): Promise<boolean> {
   const { trace } = index;
   const { timeStartPs } = await trace.segment(0);
-  return range.from === timeStartPs && range.to > trace.totalTimePs && range.to % periodPs === 0n;
+  return range.from === timeStartPs && range.to > lastFramePs(trace) && range.to % periodPs === 0n;
 }
 
 /** Mean, least and greatest of each interval; null: the intervals are no multiples of an index's buckets, or not everything is known. */

@@ -104,6 +104,12 @@ it('counts anew what a few segments lack, and is left to the scan where many do'
   ).toBeNull();
 });
 
+it.each(['without-directory', 'open'] as const)('answers for a trace that is %s too', async (state) => {
+  const { found, scanned } = await bothOf(long(), { points: 4 }, { state });
+  expect(found).not.toBeNull();
+  expect(found).toEqual(await scanned());
+});
+
 it('answers for whole traces, in as many intervals as there are buckets', async () => {
   expect((await bothOf(long(), { points: 4 })).found).not.toBeNull();
   expect((await bothOf(long(), { points: 60 })).found).toBeNull();

@@ -14,6 +14,7 @@ import type { PerformanceReport } from '../../semantics/cpu/analysis/index.js';
 import type { MeterPart } from '../../semantics/cpu/analysis/occupancy.js';
 import type { StallPart } from '../../semantics/cpu/analysis/stall-stats.js';
 import type { AnalysisRange } from '../../semantics/cpu/analysis/stretch.js';
+import { lastFramePs } from '../../semantics/cpu/query-range.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { BUCKET_CYCLES, type Channel } from '../channels.js';
 import type { TraceIndex } from '../questions/trace-index.js';
@@ -75,7 +76,7 @@ async function onBuckets(
 ): Promise<{ readonly range: AnalysisRange; readonly analyses: readonly CoreAnalysis[] } | null> {
   const range = await analysisRange(trace, { ...options, grain: BUCKET_CYCLES });
   if (trace.segmentCount === 0 || range.first !== 0) return null;
-  if (range.from !== (await trace.segment(0)).timeStartPs || range.to <= trace.totalTimePs) return null;
+  if (range.from !== (await trace.segment(0)).timeStartPs || range.to <= lastFramePs(trace)) return null;
   const analyses = await emptyAnalyses(trace, range);
   return analyses.every((one) => isOnBuckets(one, range.points)) ? { range, analyses } : null;
 }
