@@ -10,7 +10,7 @@ import { openTraceFile } from 'uscope/reader/node';
 import { longTrace } from '../viewer/bench/long-trace.mjs';
 import { withDaemon } from './daemon.mjs';
 import { native } from './native.mjs';
-import { mainThreadSeconds, median, repeat, secondsSince, spread } from './statistics.mjs';
+import { median, repeat, spread } from './statistics.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
 /** @typedef {import('./table.mjs').Row} Row */
@@ -128,25 +128,37 @@ const request = (file, run, tables = ['traces', 'instructions']) => ({
   replace: true,
 });
 
-/** Processor time of all threads: one for ours, one of the engine. @param {string} file @param {string} to */
+/** @param {string} file @param {string} to */
 async function exported(file, to) {
-  const before = process.cpuUsage();
-  const { instructions } = await exportOneRun(to, request(file, 'r'));
-  const { user, system } = process.cpuUsage(before);
-  return { instructions, seconds: (user + system) / 1e6 };
+  const { result, seconds } = await processorTime(() => exportOneRun(to, request(file, 'r')));
+  return { instructions: result.instructions, seconds };
 }
 
-/** @param {string} file */
+/** What an export reads, and nothing else. @param {string} file */
 async function scanned(file) {
-  const trace = await openTraceFile(file);
-  try {
-    const start = mainThreadSeconds();
-    let count = 0;
-    for await (const block of instructionBlocks(trace, findCore(trace))) count += block.count;
-    return { count, seconds: secondsSince(start) };
-  } finally {
-    await trace.close();
-  }
+  const { result, seconds } = await processorTime(async () => {
+    const trace = await openTraceFile(file);
+    try {
+      let count = 0;
+      for await (const block of instructionBlocks(trace, findCore(trace))) count += block.count;
+      return count;
+    } finally {
+      await trace.close();
+    }
+  });
+  return { count: result, seconds };
+}
+
+/**
+ * Of all threads: the main thread's, and those that read files, collect garbage and compile.
+ * @template T
+ * @param {() => Promise<T>} body
+ */
+async function processorTime(body) {
+  const before = process.cpuUsage();
+  const result = await body();
+  const { user, system } = process.cpuUsage(before);
+  return { result, seconds: (user + system) / 1e6 };
 }
 
 /**

@@ -90,6 +90,25 @@ describe('uscope run', () => {
     expect(status).toBe(3);
   });
 
+  it('exports the run into a dataset, and names the file that is in the way', async () => {
+    const { running, cwd } = run(['whole', '100'], ['--export', 'dataset', '--run', 'r', '--tag', 'seed=7']);
+    const { status, stderr } = await running.ended;
+    expect(stderr).toMatch(/^uscope: r: exported to dataset, 0 instructions$/m);
+    expect(status).toBe(0);
+    expect(existsSync(join(cwd, 'dataset/traces/run=r'))).toBe(true);
+    // The traces are complete: the status says only that something is missing.
+    const marker = join(cwd, 'dataset/uscope-dataset.json');
+    writeFileSync(marker, '{"layout": 99}');
+    const simulator = [process.execPath, SIMULATOR, 'whole', '100'];
+    const args = ['run', '--out', 'again', '--export', 'dataset', '--run', 'r', '--', ...simulator];
+    const failed = await start(args, cwd).ended;
+    expect(failed.stderr).toMatch(
+      /^uscope: r was not exported: DATASET_LAYOUT: .* \(.*uscope-dataset\.json\)$/m,
+    );
+    expect(failed.status).toBe(1);
+    expect(existsSync(join(cwd, 'again/core0.uscope'))).toBe(true);
+  });
+
   it('uses the options given', async () => {
     const { running, cwd } = run(
       ['whole', '1000'],

@@ -146,7 +146,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('SQL in the page', () => {
     };
     await isRefused('select * from nowhere', 'DATASET_QUERY: Catalog Error');
     await isRefused('create table mine as select 1', 'DATASET_STATEMENT: CREATE');
-    await isRefused("copy instructions to 'x.csv'", 'DATASET_QUERY: Permission Error');
+    await isRefused("copy instructions to 'x.csv'", 'DATASET_STATEMENT: COPY');
     await isRefused("select * from read_text('/etc/passwd')", 'DATASET_QUERY: Permission Error');
     await isRefused('select $other', 'DATASET_QUERY: the question names the variable $other');
     await page.close();

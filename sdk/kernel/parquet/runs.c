@@ -5,6 +5,13 @@
 static uint32_t run_at(const uint32_t *values, uint32_t at, uint32_t count)
 {
     uint32_t end = at + 1;
+    /* Most columns are one long run of levels: a group at a time. */
+    for (; count - end >= GROUP; end += GROUP) {
+        uint32_t differ = 0;
+        for (uint32_t i = 0; i < GROUP; i++)
+            differ |= values[end + i] ^ values[at];
+        if (differ) break;
+    }
     while (end < count && values[end] == values[at])
         end++;
     return end - at;

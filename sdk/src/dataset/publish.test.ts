@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -113,6 +114,34 @@ describe('a staged run', () => {
       expect(stagedRuns()).toEqual([]);
     },
   );
+
+  it('of a dead process of an early release is completed with its record, which is in the commit only', async () => {
+    await (await stage('r', 'old')).publish(record('r', 1));
+    const staged = orphaned(await stage('r', 'new'));
+    writeFileSync(
+      join(staged, 'commit.json'),
+      JSON.stringify({ run: 'r', record: record('r', 2), moved: PARTS, removed: [] }),
+    );
+    await completeRuns(root);
+    expect(PARTS.map(textOf)).toEqual(['new', 'new', 'new']);
+    expect(windowOf('r')).toBe(2);
+    expect(stagedRuns()).toEqual([]);
+  });
+
+  it('is completed when its record was moved already', async () => {
+    const staged = orphaned(await stage('r', 'new'));
+    mkdirSync(join(root, '_runs'));
+    writeFileSync(recordPath(root, 'r'), `${JSON.stringify(record('r', 2))}\n`);
+    const { ino } = statSync(recordPath(root, 'r'));
+    writeFileSync(
+      join(staged, 'commit.json'),
+      JSON.stringify({ run: 'r', record: record('r', 2), moved: PARTS, removed: [] }),
+    );
+    await completeRuns(root);
+    expect(windowOf('r')).toBe(2);
+    expect(statSync(recordPath(root, 'r')).ino).toBe(ino);
+    expect(stagedRuns()).toEqual([]);
+  });
 
   it('is alone with its run, and left alone by others while it works', async () => {
     const staged = await stage('r', 'new');

@@ -96,10 +96,7 @@ export class StagedRun {
 async function writeCommit(root: string, staged: string, commit: Commit): Promise<void> {
   const path = join(staged, COMMIT);
   // Now, as long as there may be no room for it: to complete a commit takes none.
-  if (commit.record !== null) {
-    await writeFile(join(staged, RECORD), `${JSON.stringify(commit.record)}\n`);
-    await syncFile(join(staged, RECORD));
-  }
+  if (commit.record !== null) await stageRecord(staged, commit.record);
   await writeFile(`${path}.part`, `${JSON.stringify(commit)}\n`);
   await syncFile(`${path}.part`);
   // What the commit is in must outlive a power failure before the commit does.
@@ -108,6 +105,13 @@ async function writeCommit(root: string, staged: string, commit: Commit): Promis
   await rename(`${path}.part`, path);
   await syncDirectory(staged);
 }
+
+async function stageRecord(staged: string, record: RunRecord): Promise<void> {
+  await writeFile(join(staged, RECORD), lineOf(record));
+  await syncFile(join(staged, RECORD));
+}
+
+const lineOf = (record: RunRecord): string => `${JSON.stringify(record)}\n`;
 
 /** Completes what killed processes had committed, and removes what they had not. */
 export async function completeRuns(root: string): Promise<void> {
@@ -184,16 +188,24 @@ async function move(root: string, staged: string, { run, record, moved, removed 
   }
   await syncAbove(root, [...moved, ...removed]);
   await dropJoined(root, run);
-  const path = recordPath(root, run);
   await mkdir(join(root, RUNS), { recursive: true });
-  if (record === null) await rm(path, { force: true });
-  // Else it is there already.
-  else if (await exists(join(staged, RECORD))) await rename(join(staged, RECORD), path);
+  if (record === null) await rm(recordPath(root, run), { force: true });
+  else await moveRecord(staged, record, recordPath(root, run));
   await syncDirectory(join(root, RUNS));
   await syncDirectory(root);
   // Without its commit the rest is only in the way.
   await rm(join(staged, COMMIT), { force: true });
   await rm(staged, { recursive: true, force: true });
+}
+
+/** Once it is moved, it is no more where it was. A commit of an early release has it nowhere else. */
+async function moveRecord(staged: string, record: RunRecord, path: string): Promise<void> {
+  if (!(await exists(join(staged, RECORD)))) {
+    const there = await readFile(path, 'utf8').catch(() => null);
+    if (there === lineOf(record)) return;
+    await stageRecord(staged, record);
+  }
+  await rename(join(staged, RECORD), path);
 }
 
 async function moveAside(root: string, staged: string, part: string): Promise<void> {

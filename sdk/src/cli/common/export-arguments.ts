@@ -1,5 +1,6 @@
 /** What `uscope export` and `uscope run --export` have in common. */
 import { UscopeError } from '../../base/errors.js';
+import type { RunFailure } from '../../dataset/index.js';
 import { COLUMNS, TABLES } from '../../dataset/layout.js';
 
 export const DEFAULT_WINDOW = 10_000;
@@ -24,3 +25,7 @@ export function parseTags(tags: readonly string[]): Record<string, string> {
   }
   return parsed;
 }
+
+/** As `describeError`. */
+export const describeFailure = ({ error: { code, detail, file } }: RunFailure): string =>
+  `${code}: ${detail}${file === undefined ? '' : ` (${file})`}`;

@@ -11,7 +11,7 @@ import {
   type TableName,
 } from '../../dataset/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
-import { DEFAULT_TABLES, DEFAULT_WINDOW, parseTags } from '../common/export-arguments.js';
+import { DEFAULT_TABLES, DEFAULT_WINDOW, describeFailure, parseTags } from '../common/export-arguments.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { parseCount } from '../common/numbers.js';
 import { withProgress } from '../common/progress-bar.js';
@@ -88,13 +88,8 @@ async function exportTraces(paths: readonly string[], options: ExportOptions): P
   if (results.some((result) => 'error' in result)) process.exitCode = ExitCode.FAILED;
 }
 
-/** As `describeError`, with the run in front. */
-function describeFailure({ run, error }: RunFailure): string {
-  return `${run}: ${error.code}: ${error.detail}${error.file === undefined ? '' : ` (${error.file})`}`;
-}
-
 function print(result: RunReport | RunFailure): void {
-  if ('error' in result) io.err(`uscope: ${describeFailure(result)}`);
+  if ('error' in result) io.err(`uscope: ${result.run}: ${describeFailure(result)}`);
   else if (result.result === 'unchanged') io.out(`${result.run}: unchanged\n`);
   else {
     const { run, cores, instructions, gaps } = result;

@@ -2,7 +2,7 @@
 
 import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { isUscopeError, UscopeError } from '../../base/errors.js';
+import { UscopeError } from '../../base/errors.js';
 import { type RunOptions, supervise } from '../../bridge/run/supervisor.js';
 import { checkRunName } from '../../dataset/files/names.js';
 import {
@@ -15,7 +15,7 @@ import {
   onFullOf,
   schemaOf,
 } from '../common/daemon-arguments.js';
-import { DEFAULT_TABLES, DEFAULT_WINDOW, parseTags } from '../common/export-arguments.js';
+import { DEFAULT_TABLES, DEFAULT_WINDOW, describeFailure, parseTags } from '../common/export-arguments.js';
 import { ExitCode, io } from '../common/io.js';
 import { append } from '../common/repeated.js';
 import { ringServeArguments } from '../common/ring-arguments.js';
@@ -117,13 +117,10 @@ function exportOf(options: RunArguments): Export | undefined {
         tags,
         replace: true,
       };
-      const [report] = await exportRuns(dataset, [request]).catch((error) => {
-        if (!isUscopeError(error)) throw error;
-        return [{ run: request.run, error }];
-      });
+      const [report] = await exportRuns(dataset, [request]);
       result.hasFailed = report === undefined || 'error' in report;
       if (report && 'error' in report)
-        io.err(`uscope: ${report.run} was not exported: ${report.error.code}: ${report.error.detail}`);
+        io.err(`uscope: ${report.run} was not exported: ${describeFailure(report)}`);
       else if (report)
         io.err(`uscope: ${report.run}: exported to ${dataset}, ${report.instructions} instructions`);
     },

@@ -50,24 +50,24 @@ export class ColumnChunk {
     return this.held;
   }
 
-  /** @param present values in the body @param body of these values in the encoding */
+  /** @param present values in the body @param putBody puts these values in the encoding */
   addPage(
     kernel: ParquetKernel,
     levels: Levels,
     present: number,
-    body: Uint8Array,
+    putBody: () => void,
     encoding: Encoding,
   ): void {
     const { maxDefinition, maxRepetition } = this.leaf;
-    const parts: Uint8Array[] = [];
-    if (maxRepetition > 0) parts.push(...sized(kernel.runs(levels.repetition, levels.count, 1)));
-    const width = 32 - Math.clz32(maxDefinition);
-    parts.push(...sized(kernel.runs(levels.definition, levels.count, width)), body);
+    kernel.beginPage();
+    if (maxRepetition > 0) kernel.putLevels(levels.repetition, levels.count, 1);
+    kernel.putLevels(levels.definition, levels.count, 32 - Math.clz32(maxDefinition));
+    putBody();
     this.encodings.add(encoding);
     this.values += levels.count;
     this.nulls += levels.count - present;
     this.pages.push(
-      ...this.page(PageType.DATA, Buffer.concat(parts), (header) =>
+      ...this.page(PageType.DATA, kernel.page(), (header) =>
         header.struct(5, (data) =>
           data.i32(1, levels.count).i32(2, encoding).i32(3, Encoding.RLE).i32(4, Encoding.RLE),
         ),
@@ -137,13 +137,6 @@ export class ColumnChunk {
     this.held += header.length + packed.length;
     return [header, packed];
   }
-}
-
-/** With its length before it. */
-function sized(bytes: Uint8Array): [Uint8Array, Uint8Array] {
-  const length = new Uint8Array(4);
-  new DataView(length.buffer).setUint32(0, bytes.length, true);
-  return [length, bytes];
 }
 
 export function int64Bytes(value: bigint): Uint8Array {

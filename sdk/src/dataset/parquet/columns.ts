@@ -3,6 +3,7 @@ import type { ColumnChunk, DictionaryPage } from './column-chunk.js';
 import { Encoding } from './column-chunk.js';
 import { type Dictionary, TextDictionary } from './dictionary.js';
 import type { Levels, ParquetKernel, Present } from './kernel/parquet-kernel.js';
+import { keepArray, takeArray } from './page-arrays.js';
 import { flatNode, PhysicalType, type SchemaNode } from './schema.js';
 
 const WORD = 0x1_0000_0000;
@@ -26,6 +27,8 @@ export interface Column {
   readonly isFull: boolean;
   /** Room for that number of rows; those that are there stay. */
   reserve(rows: number): void;
+  /** After the last page: there is no room any more. */
+  release(): void;
   /** Writes the first `rows` rows as a page of each chunk, one for each leaf of `node`. */
   addPage(kernel: ParquetKernel, rows: number, chunks: readonly ColumnChunk[]): void;
   /** Looks up what its dictionaries do not know yet: between segments, and before `dictionaries`. */
@@ -52,8 +55,8 @@ export abstract class FlatColumn implements Column, Cells {
   abstract reserve(rows: number): void;
   /** The values that are there, and which. */
   abstract present(kernel: ParquetKernel, count: number): Present;
-  /** These values encoded; notes what the chunk says of them. */
-  protected abstract body(kernel: ParquetKernel, present: Present, chunk: ColumnChunk): Uint8Array;
+  /** Puts these values, encoded, into the page; notes what the chunk says of them. */
+  protected abstract putBody(kernel: ParquetKernel, present: Present, chunk: ColumnChunk): void;
   protected abstract readonly encoding: Encoding;
 
   get isFull(): boolean {
@@ -69,9 +72,14 @@ export abstract class FlatColumn implements Column, Cells {
   /** A page whose levels are those of a list or its own. */
   write(kernel: ParquetKernel, present: Present, levels: Levels, chunk: ColumnChunk): void {
     // Of no values engines take no other encoding for granted.
-    if (present.count === 0) chunk.addPage(kernel, levels, 0, new Uint8Array(0), Encoding.PLAIN);
-    else chunk.addPage(kernel, levels, present.count, this.body(kernel, present, chunk), this.encoding);
+    const putBody = (): void => {
+      if (present.count > 0) this.putBody(kernel, present, chunk);
+    };
+    chunk.addPage(kernel, levels, present.count, putBody, present.count > 0 ? this.encoding : Encoding.PLAIN);
   }
+
+  /** Most have little that others could use. */
+  release(): void {}
 
   async settle(): Promise<void> {}
 
@@ -102,16 +110,21 @@ export class NumberColumn extends FlatColumn {
   }
 
   reserve(rows: number): void {
-    this.values = grown(this.values, new Float64Array(rows));
+    this.values = grownPage(this.values, rows);
+  }
+
+  override release(): void {
+    keepArray(this.values);
+    this.values = new Float64Array(0);
   }
 
   present(kernel: ParquetKernel, count: number): Present {
     return kernel.presentNumbers(this.values, count);
   }
 
-  protected body(kernel: ParquetKernel, present: Present, chunk: ColumnChunk): Uint8Array {
+  protected putBody(kernel: ParquetKernel, present: Present, chunk: ColumnChunk): void {
     chunk.noteBounds(kernel.bounds(present));
-    return kernel.delta(present);
+    kernel.putDelta(present);
   }
 }
 
@@ -156,16 +169,15 @@ export class WordColumn extends FlatColumn {
     return kernel.presentWords(this.words, this.missing, count);
   }
 
-  protected body(kernel: ParquetKernel, present: Present, chunk: ColumnChunk): Uint8Array {
+  protected putBody(kernel: ParquetKernel, present: Present, chunk: ColumnChunk): void {
     chunk.noteBounds(kernel.bounds(present));
-    return kernel.delta(present);
+    kernel.putDelta(present);
   }
 }
 
 /** Codes of a dictionary: labels, strings, or numbers of which few differ. NaN is none. */
 export class CodeColumn extends FlatColumn {
   values = new Float64Array(0);
-  private indices = new Int32Array(0);
   protected readonly encoding = Encoding.RLE_DICTIONARY;
 
   constructor(
@@ -194,19 +206,23 @@ export class CodeColumn extends FlatColumn {
   }
 
   reserve(rows: number): void {
-    this.values = grown(this.values, new Float64Array(rows));
+    this.values = grownPage(this.values, rows);
+  }
+
+  override release(): void {
+    keepArray(this.values);
+    this.values = new Float64Array(0);
   }
 
   present(kernel: ParquetKernel, count: number): Present {
     const { values, dictionary } = this;
-    if (this.indices.length < count) this.indices = new Int32Array(values.length);
-    dictionary.indicesOf(values, count, this.indices);
-    return kernel.presentCodes(this.indices, count);
+    return kernel.presentCodes(count, (indices) => dictionary.indicesOf(values, count, indices));
   }
 
-  protected body(kernel: ParquetKernel, { values, count }: Present): Uint8Array {
+  protected putBody(kernel: ParquetKernel, { values, count }: Present): void {
     const width = Math.max(1, 32 - Math.clz32(this.dictionary.size - 1));
-    return Buffer.concat([Uint8Array.of(width), kernel.runs(values, count, width)]);
+    kernel.put(Uint8Array.of(width));
+    kernel.putRuns(values, count, width);
   }
 
   override settle(): Promise<void> {
@@ -261,20 +277,29 @@ export class BooleanColumn extends FlatColumn {
   }
 
   present(kernel: ParquetKernel, count: number): Present {
-    return kernel.presentCodes(this.values, count);
+    return kernel.presentCodes(count, (codes) => codes.set(this.values.subarray(0, count)));
   }
 
-  protected body(kernel: ParquetKernel, present: Present): Uint8Array {
+  protected putBody(kernel: ParquetKernel, present: Present): void {
     const bytes = new Uint8Array(Math.ceil(present.count / 8));
     kernel.codes(present).forEach((value, at) => {
       bytes[at >> 3] |= value << (at & 7);
     });
-    return bytes;
+    kernel.put(bytes);
   }
 }
 
+/** The values of a page, with room for `rows`. */
+function grownPage(from: Float64Array<ArrayBuffer>, rows: number): Float64Array<ArrayBuffer> {
+  if (rows <= from.length) return from;
+  const to = takeArray(rows);
+  to.set(from);
+  keepArray(from);
+  return to;
+}
+
 /** The larger array with what the smaller one has; that one where it is large enough. */
-export function grown<T extends Float64Array | Uint32Array | Int32Array | Uint8Array>(from: T, to: T): T {
+export function grown<T extends Uint32Array | Int32Array | Uint8Array>(from: T, to: T): T {
   if (to.length <= from.length) return from;
   to.set(from);
   return to;

@@ -48,6 +48,11 @@ export class ListColumn implements Column {
     this.counts = grown(this.counts, new Uint32Array(rows));
   }
 
+  release(): void {
+    this.capacity = 0;
+    for (const field of this.fields) field.release();
+  }
+
   addPage(kernel: ParquetKernel, rows: number, chunks: readonly ColumnChunk[]): void {
     const { counts, entries } = this;
     this.fields.forEach((field, index) => {

@@ -102,6 +102,8 @@ export class TableRows<C extends Column = Column> {
   close(): void {
     this.budget.release(this.taken);
     this.taken = 0;
+    this.capacity = 0;
+    for (const column of this.columns) column.release();
   }
 
   /** @returns false: the page is as large as it may be */

@@ -33,6 +33,8 @@ const OUTCOMES = {
     { value: BlockEnd.LOST, name: 'lost' },
   ],
 };
+/** The values of all columns of that many rows fit a processor's cache: they are set several times. */
+const BATCH_ROWS = 512;
 const number = (name: string): NumberColumn => new NumberColumn(name);
 
 export class InstructionsTable {
@@ -94,7 +96,10 @@ export class InstructionsTable {
     const { rows } = this.files;
     for (let first = 0; first < block.count; ) {
       const count = rows.beginRows(block.count - first);
-      this.addRows(block, first, count, rows.row, cycle);
+      for (let done = 0; done < count; done += BATCH_ROWS) {
+        const batch = Math.min(BATCH_ROWS, count - done);
+        this.addRows(block, first + done, batch, rows.row + done, cycle);
+      }
       rows.endRows(count);
       first += count;
     }

@@ -37,8 +37,9 @@ export class StaticColumns {
   begin({ staticTable }: InstructionBlock): void {
     const { bits, known, pcLo, pcHi } = staticTable;
     const { classifier, texts } = this;
-    const codes = (): Float64Array => new Float64Array(bits.length).fill(Number.NaN);
-    [this.bitCodes, this.textCodes, this.classCodes] = [codes(), codes(), codes()];
+    this.bitCodes = unknownCodes(this.bitCodes, bits.length);
+    this.textCodes = unknownCodes(this.textCodes, bits.length);
+    this.classCodes = unknownCodes(this.classCodes, bits.length);
     texts?.begin();
     for (let i = 0; i < bits.length; i++) {
       if ((known[i] & Known.BITS) === 0) continue;
@@ -61,4 +62,11 @@ export class StaticColumns {
       else pc.setNull(to + i);
     }
   }
+}
+
+/** That many codes, none of them known: in the array of an earlier block where it is large enough. */
+function unknownCodes(earlier: Float64Array, count: number): Float64Array {
+  return earlier.length < count
+    ? new Float64Array(count + (count >> 1)).fill(Number.NaN)
+    : earlier.fill(Number.NaN, 0, count);
 }
