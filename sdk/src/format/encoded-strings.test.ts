@@ -37,6 +37,27 @@ describe('strings of a commit record, encoded as they come', () => {
     expect(encoder.take()).toMatchObject({ length: 0, size: 0, crc: 0, pieces: [] });
   });
 
+  it('lie in the memory of released ones, and never in that of others', () => {
+    const encoder = new StringEncoder(crc32);
+    const text = (value: number) => new Uint8Array(100).fill(value);
+    const taken = (value: number) => {
+      for (let i = 0; i < 10_000; i++) encoder.add(text(value));
+      return encoder.take();
+    };
+    const memories = ({ pieces }: ReturnType<typeof taken>) => new Set(pieces.map(({ buffer }) => buffer));
+    const [released, kept] = [taken(1), taken(2)];
+    const free = memories(released);
+    encoder.release(released);
+    const [again, others] = [taken(3), taken(4)];
+    expect(memories(again)).toEqual(free);
+    for (const memory of memories(others)) expect(free).not.toContain(memory);
+    for (const [value, { pieces }] of [kept, again, others].map((strings, i) => [i + 2, strings] as const))
+      expect(concatBytes([...pieces]).filter((byte) => byte !== value && byte !== 100 && byte !== 0)).toEqual(
+        new Uint8Array(0),
+      );
+    expect([...again].length).toBe(10_000);
+  });
+
   it('grow in few pieces: a write takes them all', () => {
     const encoder = new StringEncoder(crc32);
     const text = new Uint8Array(100);

@@ -8,6 +8,8 @@ import type { Crc32 } from './commit-record.js';
 const FIRST_PIECE_BYTES = 4096;
 const MAX_PIECE_BYTES = 1024 * 1024;
 const LENGTH_BYTES = 4;
+/** Released pieces that are kept, together at most. */
+const MAX_FREE_BYTES = 8 * 1024 * 1024;
 
 /** In order. Iterating gives the bytes of each string, which are not copied. */
 export interface EncodedStrings extends Iterable<Uint8Array> {
@@ -19,17 +21,20 @@ export interface EncodedStrings extends Iterable<Uint8Array> {
   readonly size: number;
   readonly crc: number;
   /** No string continues in the next one. */
-  readonly pieces: readonly Uint8Array[];
+  readonly pieces: readonly Uint8Array<ArrayBuffer>[];
 }
 
 export class StringEncoder {
-  private readonly pieces: Uint8Array[] = [];
+  private readonly pieces: Uint8Array<ArrayBuffer>[] = [];
   private piece = new Uint8Array(0);
   private view = new DataView(this.piece.buffer);
   private used = 0;
   private length = 0;
   private size = 0;
   private crc = 0;
+  /** Released pieces by size. What is not used again the garbage collector takes late: it sees little of memory outside its heap. */
+  private readonly free = new Map<number, Uint8Array<ArrayBuffer>[]>();
+  private freeBytes = 0;
 
   constructor(private readonly crc32: Crc32) {}
 
@@ -53,11 +58,30 @@ export class StringEncoder {
     return { length, textBytes, size, crc, pieces, [Symbol.iterator]: () => stringsIn(pieces) };
   }
 
+  /** Nobody reads these strings any more: their memory is used for others. */
+  release({ pieces }: EncodedStrings): void {
+    for (const { buffer } of pieces) {
+      const size = buffer.byteLength;
+      if (size > MAX_PIECE_BYTES || this.freeBytes + size > MAX_FREE_BYTES) continue;
+      this.freeBytes += size;
+      const same = this.free.get(size);
+      if (same) same.push(new Uint8Array(buffer));
+      else this.free.set(size, [new Uint8Array(buffer)]);
+    }
+  }
+
   private begin(atLeast: number): void {
     const next = Math.min(MAX_PIECE_BYTES, Math.max(FIRST_PIECE_BYTES, 4 * this.piece.length));
     this.end();
-    this.piece = new Uint8Array(Math.max(next, atLeast));
+    this.piece = this.allocate(Math.max(next, atLeast));
     this.view = new DataView(this.piece.buffer);
+  }
+
+  private allocate(size: number): Uint8Array<ArrayBuffer> {
+    const released = this.free.get(size)?.pop();
+    if (!released) return new Uint8Array(size);
+    this.freeBytes -= size;
+    return released;
   }
 
   private end(): void {

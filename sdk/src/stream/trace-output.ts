@@ -2,7 +2,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Turns } from '../base/turns.js';
 import { type SessionInfo, SessionStatus } from '../format/session-chunk.js';
-import { RecordWriter, type TraceStats, type WriterOptions } from '../writer/index.js';
+import { openNodeOutput, RecordWriter, type TraceStats, type WriterOptions } from '../writer/index.js';
+import { LateSyncs } from '../writer/output/late-syncs.js';
 
 const BATCH_WORDS = 64 * 1024;
 /** Segments that may be cut before the event loop turns and a signal can be raised: some 50 ms of work. */
@@ -22,19 +23,23 @@ export class TraceOutput {
 
   private constructor(
     private readonly writer: RecordWriter,
+    private readonly syncs: LateSyncs,
     private readonly batch: WaitingRecords,
     private readonly signal: AbortSignal | undefined,
   ) {
     this.turns = new Turns(signal);
   }
 
-  /** Cuts by the grid alone: the same input gives the same segments. @throws UscopeError WRITER_*, SCHEMA_LIMIT */
+  /** Cuts by the grid alone: the same input gives the same segments. Only the close syncs. @throws UscopeError WRITER_*, SCHEMA_LIMIT */
   static async create(
     options: WriterOptions,
     batch: WaitingRecords,
     signal?: AbortSignal,
   ): Promise<TraceOutput> {
-    return new TraceOutput(await RecordWriter.create({ ...options, maxDelayMs: 0, signal }), batch, signal);
+    const syncs = new LateSyncs(options.openOutput ?? openNodeOutput);
+    const { openOutput } = syncs;
+    const writer = await RecordWriter.create({ ...options, openOutput, maxDelayMs: 0, signal });
+    return new TraceOutput(writer, syncs, batch, signal);
   }
 
   /** Whether `push` is due. */
@@ -58,6 +63,7 @@ export class TraceOutput {
   /** Finalizes the file. */
   async finish(end: { status: SessionStatus; lost: bigint; rejected: bigint }): Promise<TraceStats> {
     await this.push();
+    this.syncs.end();
     return this.writer.close(end);
   }
 

@@ -48,8 +48,8 @@ export interface CommitterEvents {
   onStall(error: UscopeError | null): void;
   /** A segment's buffer may be used again: usually as soon as it is compressed. */
   onRecycle(buffer: SegmentBuffer): void;
-  /** A segment is durable: nobody needs its checkpoint any more. */
-  onCommitted(checkpoint: Uint8Array): void;
+  /** A segment is durable: nobody needs its checkpoint and strings any more. */
+  onCommitted(checkpoint: Uint8Array, strings: EncodedStrings): void;
 }
 
 /** A segment while it waits, without what is in its buffer: that is another one's as soon as it is compressed. */
@@ -229,10 +229,10 @@ export class Committer {
     const last = group[group.length - 1];
     await this.retryWhileFull(() => this.store.commit());
     for (const blob of blobs) this.compressor.release(blob);
-    for (const { buffer, checkpoint, pending } of group) {
+    for (const { buffer, checkpoint, cut, pending } of group) {
       this.pendingBytes -= pending;
       this.checkpointBytes -= checkpoint.length;
-      this.events.onCommitted(checkpoint);
+      this.events.onCommitted(checkpoint, cut.strings);
       if (buffer) this.events.onRecycle(buffer);
     }
     this.events.onDurable(last.cut);

@@ -199,7 +199,10 @@ export class RecordWriter {
         onDurable: (last) => this.madeDurable(last),
         onStall: (error) => options.onStall?.(error),
         onRecycle: (buffer) => this.cutter.recycle(buffer),
-        onCommitted: (checkpoint) => this.memory?.giveBack(checkpoint),
+        onCommitted: (checkpoint, strings) => {
+          this.memory?.giveBack(checkpoint);
+          this.strings.release(strings);
+        },
       },
       options.onFull ?? 'wait',
       indexer,

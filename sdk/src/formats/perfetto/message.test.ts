@@ -8,7 +8,7 @@ type Field = readonly [number: number, value: bigint | number | string | readonl
 /** @param kinds what a field with a length, or of eight bytes, holds */
 function fieldsOf(
   bytes: Uint8Array,
-  kinds: readonly ('number' | 'double' | 'fixed' | 'string' | 'message')[],
+  kinds: readonly ('number' | 'double' | 'fixed' | 'string' | 'message' | 'opened')[],
 ) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const found: Field[] = [];
@@ -24,7 +24,7 @@ function fieldsOf(
   for (const kind of kinds) {
     const key = varint();
     const field = Number(key >> 3n);
-    expect(Number(key & 7n)).toBe({ number: 0, double: 1, fixed: 1, string: 2, message: 2 }[kind]);
+    expect(Number(key & 7n)).toBe({ number: 0, double: 1, fixed: 1, string: 2, message: 2, opened: 2 }[kind]);
     if (kind === 'number') found.push([field, BigInt.asIntN(64, varint())]);
     else if (kind === 'double' || kind === 'fixed') {
       found.push([field, kind === 'double' ? view.getFloat64(at, true) : view.getBigUint64(at, true)]);
@@ -57,6 +57,7 @@ it('has every field', () => {
           fc.record({ kind: fc.constant('fixed' as const), field, value: fc.maxSafeNat() }),
           fc.record({ kind: fc.constant('string' as const), field, value: text }),
           fc.record({ kind: fc.constant('message' as const), field, value: text }),
+          fc.record({ kind: fc.constant('opened' as const), field, value: text }),
         ),
       ),
       (parts) => {
@@ -66,7 +67,11 @@ it('has every field', () => {
           else if (part.kind === 'double') message.double(part.field, part.value);
           else if (part.kind === 'fixed') message.fixed64(part.field, part.value);
           else if (part.kind === 'string') message.string(part.field, part.value);
-          else message.message(part.field, new Message(1).string(7, part.value));
+          else if (part.kind === 'message') message.message(part.field, new Message(1).string(7, part.value));
+          else {
+            const start = message.open(part.field);
+            message.string(7, part.value).close(start);
+          }
         }
         const read = fieldsOf(
           message.bytes.slice(0, message.length),
@@ -74,7 +79,7 @@ it('has every field', () => {
         );
         expect(read).toEqual(
           parts.map((part) => {
-            if (part.kind === 'message') return [part.field, [[7, part.value]]];
+            if (part.kind === 'message' || part.kind === 'opened') return [part.field, [[7, part.value]]];
             const isWhole = part.kind === 'number' || part.kind === 'fixed';
             return [part.field, isWhole ? BigInt(part.value) : part.value];
           }),

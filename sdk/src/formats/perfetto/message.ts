@@ -86,6 +86,31 @@ export class Message {
     return this;
   }
 
+  /** Begins a message inside this one. Returns what `close` is given. */
+  open(field: number): number {
+    this.reserve(FIELD_BYTES);
+    this.key(field, BYTES);
+    return ++this.length;
+  }
+
+  /** Ends the message that `open` began. */
+  close(start: number): this {
+    const size = this.length - start;
+    if (size < 0x80) this.bytes[start - 1] = size;
+    else this.closeLong(start, size);
+    return this;
+  }
+
+  /** The length takes more than the byte that was left for it. */
+  private closeLong(start: number, size: number): void {
+    this.reserve(LENGTH_BYTES);
+    const { bytes } = this;
+    const more = varintBytes(size) - 1;
+    bytes.copyWithin(start + more, start, this.length);
+    putVarint(bytes, start - 1, size);
+    this.length += more;
+  }
+
   /** Room for `size` more bytes, which the caller writes itself. */
   reserve(size: number): void {
     if (this.length + size <= this.bytes.length) return;
@@ -135,6 +160,11 @@ export function putVarint(bytes: Uint8Array, from: number, value: number): numbe
   }
   bytes[at++] = rest;
   return at;
+}
+
+/** Of a number below 2^32. */
+function varintBytes(value: number): number {
+  return Math.ceil((32 - Math.clz32(value)) / 7);
 }
 
 /** The key of a field of whole numbers below 16: one byte. */

@@ -30,6 +30,8 @@ import type { PerfettoWriter, SliceDetails } from './writer.js';
 
 /** Instructions that wait for those that depend on them. */
 const HELD = 4096;
+/** Those, and the one that comes. */
+const PLACES = HELD + 1;
 
 /** The key of an instruction whose number is not known. */
 const UNNUMBERED = -1;
@@ -53,21 +55,33 @@ interface FlowEnd {
   readonly isLast: boolean;
 }
 
-/** What is written of an instruction, as little as possible: thousands are held, and the garbage collector goes through them again and again. */
-interface Held {
+/**
+ * What is written of an instruction. Thousands are held, and each object is used for one instruction after the other: new ones would live just long
+ * enough for the garbage collector to copy them again and again.
+ */
+class Held {
   /** Its number; -1: it is not known. */
-  readonly key: number;
+  key = UNNUMBERED;
   /** Entity id. */
-  readonly id: number;
-  readonly pc: bigint | null;
-  readonly thread: number | null;
-  readonly name: string;
-  readonly end: Instruction['end'];
+  id = 0;
+  pc: bigint | null = null;
+  thread: number | null = null;
+  name = '';
+  end: Instruction['end'] = 'lost';
   /** Other details of the first slice; null: none. */
-  readonly more: Readonly<Record<string, string>> | null;
-  /** One after the other: an object for each would be most of the work. */
-  readonly slices: readonly number[];
-  flows: FlowEnd[] | null;
+  more: Readonly<Record<string, string>> | null = null;
+  /** The first `length` numbers, one slice after the other: an object for each would be most of the work. */
+  readonly slices: number[] = [];
+  length = 0;
+  readonly flows: FlowEnd[] = [];
+
+  add(stage: number, begin: number, end: number): void {
+    const { slices, length } = this;
+    slices[length] = stage;
+    slices[length + 1] = begin;
+    slices[length + 2] = end;
+    this.length = length + SLICE;
+  }
 }
 
 export interface SliceTarget {
@@ -155,7 +169,7 @@ class Slicer {
   /** Those whose numbers are known. */
   private readonly byNumber = new Roster<Held>(2 * HELD);
   /** All in their order, from `oldest` on. */
-  private readonly queue: (Held | undefined)[] = new Array(HELD).fill(undefined);
+  private readonly queue = Array.from({ length: PLACES }, () => new Held());
   private oldest = 0;
   private count = 0;
   /** The youngest held instruction of each entity id: producers whose number is not known are found by it. */
@@ -179,16 +193,23 @@ class Slicer {
 
   /** @param row of the instruction, whose stages are those of `stages` */
   take(instruction: Instruction, stages: StageTimes, row: number, endOfTrace: number): void {
-    const slices = this.slicesOf(instruction, stages, row, endOfTrace);
+    const held = this.queue[(this.oldest + this.count) % PLACES];
+    this.slicesOf(held, instruction, stages, row, endOfTrace);
     this.kept.count++;
     if (instruction.birthPs === null) this.bornBefore.count++;
-    const { seq, id, pc, thread, end } = instruction;
+    const { seq, id } = instruction;
     const key = seq === null ? UNNUMBERED : Number(seq);
-    const name = nameOf(instruction, this.core);
-    const held: Held = { key, id, pc, thread, name, end, more: moreOf(instruction), slices, flows: null };
+    held.key = key;
+    held.id = id;
+    held.pc = instruction.pc;
+    held.thread = instruction.thread;
+    held.end = instruction.end;
+    held.name = nameOf(instruction, this.core);
+    held.more = moreOf(instruction);
+    if (held.flows.length > 0) held.flows.length = 0;
     for (const dependency of instruction.dependencies) this.addFlow(dependency, held);
     if (this.count === HELD) this.writeOldest();
-    this.queue[(this.oldest + this.count++) % HELD] = held;
+    this.count++;
     if (key !== UNNUMBERED) this.byNumber.add(key, held);
     this.byEntity.remove(id);
     this.byEntity.add(id, held);
@@ -202,10 +223,8 @@ class Slicer {
     }
     const time = this.target.toNs(dependency.timePs);
     const flow = this.target.nextFlow();
-    producer.flows ??= [];
-    producer.flows.push({ slice: sliceAt(producer.slices, time), flow, isLast: false });
-    consumer.flows ??= [];
-    consumer.flows.push({ slice: sliceAt(consumer.slices, time), flow, isLast: true });
+    producer.flows.push({ slice: sliceAt(producer, time), flow, isLast: false });
+    consumer.flows.push({ slice: sliceAt(consumer, time), flow, isLast: true });
     this.flows.count++;
   }
 
@@ -228,11 +247,13 @@ class Slicer {
   }
 
   private slicesOf(
+    held: Held,
     { birthPs, endPs, flush }: Instruction,
     stages: StageTimes,
     row: number,
     endOfTrace: number,
-  ): number[] {
+  ): void {
+    held.length = 0;
     const { toNs } = this.target;
     const end = flush?.timePs ?? endPs;
     const last = end === null ? endOfTrace : toNs(end);
@@ -240,19 +261,18 @@ class Slicer {
     // An instruction without stages is at least there.
     if (count === 0) {
       const from = toNs(birthPs ?? 0n);
-      return [this.otherStage('in flight'), from, Math.max(from, last)];
+      held.add(this.otherStage('in flight'), from, Math.max(from, last));
+      return;
     }
-    const slices: number[] = [];
     let tick = stages.begin(row) + stages.ticks(row, 0);
     let from = stages.time(tick);
     for (let i = 0; i < count; i++) {
       if (i + 1 < count) tick += stages.ticks(row, i + 1);
       const next = i + 1 < count ? stages.time(tick) : last;
       const stage = stages.stage(row, i);
-      slices.push(stage >= 0 ? stage : this.otherStage(stages.otherName(row, i)), from, Math.max(from, next));
+      held.add(stage >= 0 ? stage : this.otherStage(stages.otherName(row, i)), from, Math.max(from, next));
       from = next;
     }
-    return slices;
   }
 
   /** Values that are no stage get numbers after the stages. */
@@ -268,18 +288,16 @@ class Slicer {
 
   private writeOldest(): void {
     const held = this.queue[this.oldest];
-    if (!held) return;
-    this.queue[this.oldest] = undefined;
-    this.oldest = (this.oldest + 1) % HELD;
+    this.oldest = (this.oldest + 1) % PLACES;
     this.count--;
-    const { key, id, name, slices, flows, end: category } = held;
+    const { key, id, name, slices, length, flows, end: category } = held;
     if (key !== UNNUMBERED) this.byNumber.remove(key);
     if (this.byEntity.get(id) === held) this.byEntity.remove(id);
     const { writer } = this.target;
-    for (let at = 0; at < slices.length; at += SLICE) {
+    for (let at = 0; at < length; at += SLICE) {
       const track = this.lanes.take(slices[at], slices[at + 1], slices[at + 2]);
       const args = at === 0 ? detailsOf(held, this.core) : undefined;
-      const ends = flows && flowsOf(flows, at / SLICE);
+      const ends = flows.length === 0 ? null : flowsOf(flows, at / SLICE);
       const details = args || ends ? { category, args, ...ends } : PLAIN_DETAILS[category];
       writer.begin(track, slices[at + 1], name, details);
       writer.end(track, slices[at + 2]);
@@ -288,21 +306,18 @@ class Slicer {
 }
 
 /** Number of the slice in which an instruction is at a time; the last one before it ends up there too. */
-function sliceAt(slices: readonly number[], time: number): number {
-  let slice = slices.length / SLICE - 1;
+function sliceAt({ slices, length }: Held, time: number): number {
+  let slice = length / SLICE - 1;
   while (slice > 0 && slices[slice * SLICE + 1] > time) slice--;
   return slice;
 }
 
 /** Null: none of them ends in this slice. */
 function flowsOf(all: readonly FlowEnd[], slice: number): Pick<SliceDetails, 'flows' | 'lastFlows'> | null {
-  const own = all.filter((end) => end.slice === slice);
-  if (own.length === 0) return null;
-  const of = (isLast: boolean): number[] | undefined => {
-    const numbers = own.flatMap((end) => (end.isLast === isLast ? [end.flow] : []));
-    return numbers.length > 0 ? numbers : undefined;
-  };
-  return { flows: of(false), lastFlows: of(true) };
+  const flows: number[] = [];
+  const lastFlows: number[] = [];
+  for (const end of all) if (end.slice === slice) (end.isLast ? lastFlows : flows).push(end.flow);
+  return flows.length + lastFlows.length === 0 ? null : { flows, lastFlows };
 }
 
 function nameOf({ bits, pc, annotations, id }: Instruction, core: CpuCore): string {
@@ -330,17 +345,19 @@ function moreOf({ flush, trap, annotations, stalls }: Instruction): Held['more']
   const more: Record<string, string> = {};
   if (flush?.reason) more.flush = flush.reason;
   if (trap?.cause != null) more.trap = `cause 0x${trap.cause.toString(16)}`;
-  if (annotations.length > 0 || stalls.length > 0) {
-    const notes = [...remarks(annotations), ...stalls.map(({ reason }) => `stall: ${reason}`)];
-    if (notes.length > 0) more.notes = notes.join('\n');
-  }
+  const notes = remarks(annotations);
+  for (const { reason } of stalls) notes.push(`stall: ${reason}`);
+  if (notes.length > 0) more.notes = notes.join('\n');
   for (const _ in more) return more;
   return null;
 }
 
 /** All annotations, but for those whose kind says that they are the name. */
 function remarks(annotations: Instruction['annotations']): string[] {
-  return annotations.flatMap(({ text, kind }) =>
-    kind === null ? [text] : kind === 0 ? [] : [withLineBreaks(text)],
-  );
+  const all: string[] = [];
+  for (const { text, kind } of annotations) {
+    if (kind === null) all.push(text);
+    else if (kind !== 0) all.push(withLineBreaks(text));
+  }
+  return all;
 }

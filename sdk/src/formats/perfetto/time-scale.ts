@@ -47,9 +47,7 @@ export function timeScale(
 
 /** `ps` times `factor` by `divisor`, rounded down. */
 function scaled(ps: number | bigint, factor: bigint, divisor: bigint): number {
-  if (typeof ps === 'number') {
-    const product = ps * Number(factor);
-    if (Number.isSafeInteger(product)) return (product - (product % Number(divisor))) / Number(divisor);
-  }
+  const product = Number(ps) * Number(factor);
+  if (Number.isSafeInteger(product)) return (product - (product % Number(divisor))) / Number(divisor);
   return Number((BigInt(ps) * factor) / divisor);
 }

@@ -165,24 +165,31 @@ export class PerfettoWriter {
       this.shortEvent(type, track, time, nameId, categoryId);
       return;
     }
-    // The names of annotations are fresh once they have been looked up: before the packet.
-    const event = this.inner.clear().number(Event.TYPE, type).number(Event.TRACK, track);
-    if (nameId > 0) event.number(Event.NAME_IID, nameId);
-    if (categoryId > 0) event.number(Event.CATEGORY_IIDS, categoryId);
-    for (const key in args) this.annotate(event, key, args[key]);
-    if (flows) for (const flow of flows) event.fixed64(Event.FLOWS, flow);
-    if (lastFlows) for (const flow of lastFlows) event.fixed64(Event.LAST_FLOWS, flow);
-    const packet = this.packet.clear().number(Packet.SEQUENCE_ID, SEQUENCE_ID);
-    packet.number(Packet.TIMESTAMP, time).number(Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
-    if (this.hasFresh) packet.message(Packet.INTERNED_DATA, this.takeInterned());
-    this.out.message(Trace.PACKET, packet.message(Packet.TRACK_EVENT, event));
+    // Names are fresh once they have been looked up, and readers need them before the event.
+    for (const key in args) this.annotations.id(key);
+    const { out } = this;
+    const packet = out.open(Trace.PACKET);
+    out.number(Packet.SEQUENCE_ID, SEQUENCE_ID).number(Packet.TIMESTAMP, time);
+    out.number(Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
+    if (this.hasFresh) out.message(Packet.INTERNED_DATA, this.takeInterned());
+    const event = out.open(Packet.TRACK_EVENT);
+    out.number(Event.TYPE, type).number(Event.TRACK, track);
+    if (nameId > 0) out.number(Event.NAME_IID, nameId);
+    if (categoryId > 0) out.number(Event.CATEGORY_IIDS, categoryId);
+    for (const key in args) this.annotate(key, args[key]);
+    if (flows) for (const flow of flows) out.fixed64(Event.FLOWS, flow);
+    if (lastFlows) for (const flow of lastFlows) out.fixed64(Event.LAST_FLOWS, flow);
+    out.close(event);
+    out.close(packet);
   }
 
-  private annotate(event: Message, key: string, value: string | number): void {
-    const annotation = this.innermost.clear().number(Annotation.NAME_IID, this.annotations.id(key));
-    if (typeof value === 'number') annotation.number(Annotation.UINT, value);
-    else annotation.string(Annotation.STRING, value);
-    event.message(Event.ANNOTATION, annotation);
+  private annotate(key: string, value: string | number): void {
+    const { out } = this;
+    const annotation = out.open(Event.ANNOTATION);
+    out.number(Annotation.NAME_IID, this.annotations.id(key));
+    if (typeof value === 'number') out.number(Annotation.UINT, value);
+    else out.string(Annotation.STRING, value);
+    out.close(annotation);
   }
 
   /** The same for an event with nothing but its name: most are such, and their lengths are a byte. */
@@ -223,10 +230,10 @@ export class PerfettoWriter {
     const interned = this.interned.clear();
     for (const { field, fresh } of this.tables) {
       for (const { id, name } of fresh) {
-        const entry = this.innermost.clear().number(Entry.IID, id).string(Entry.NAME, name);
-        interned.message(field, entry);
+        const entry = interned.open(field);
+        interned.number(Entry.IID, id).string(Entry.NAME, name).close(entry);
       }
-      fresh.length = 0;
+      if (fresh.length > 0) fresh.length = 0;
     }
     return interned;
   }

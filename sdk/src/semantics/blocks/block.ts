@@ -185,7 +185,8 @@ export function endTick(block: InstructionBlock, row: number): number {
 
 /** Time of a tick of the block. */
 export function psOf(block: InstructionBlock, tick: number): bigint {
-  return block.basePs + BigInt(tick) * BigInt(block.tickPs);
+  const ps = tick * block.tickPs;
+  return block.basePs + (Number.isSafeInteger(ps) ? BigInt(ps) : BigInt(tick) * BigInt(block.tickPs));
 }
 
 /** Number of an instruction in the whole trace; -1: not known. */

@@ -25,6 +25,7 @@ export function instructionText(
 
 /** What the annotations call an instruction, without its address; '' where they do not say. */
 export function annotatedName(annotations: readonly Note[]): string {
+  if (annotations.length === 0) return '';
   const names = namesIn(annotations);
   for (const text of names) {
     const match = /^(?:0[xX])?[0-9a-fA-F]{4,16}:?\s+(\S.*)$/.exec(text.trim());
@@ -36,6 +37,8 @@ export function annotatedName(annotations: readonly Note[]): string {
 /** Where there are kinds, those of kind 0 are one name in parts, and the others are remarks. */
 function namesIn(annotations: readonly Note[]): string[] {
   if (annotations.every(({ kind }) => kind == null)) return annotations.map(({ text }) => text);
+  const [first] = annotations;
+  if (annotations.length === 1 && first?.kind === NAME) return [withLineBreaks(first.text)];
   const parts = annotations.filter(({ kind }) => kind === NAME);
   return [withLineBreaks(parts.map(({ text }) => text).join(''))];
 }

@@ -40,6 +40,9 @@ const ENDS: Record<BlockEnd, InstructionEnd> = {
 };
 
 export class InstructionsOfBlock {
+  /** By side columns: where the entries of the next row begin. */
+  private readonly places = new Map<SideColumns, number>();
+
   constructor(
     private readonly trace: Trace,
     private readonly core: CpuCore,
@@ -121,28 +124,25 @@ export class InstructionsOfBlock {
 
   private dependencies(row: number): Dependency[] {
     const { dependencies } = this.block;
-    const { type } = dependencies;
-    return this.entries(dependencies, row, (at) => ({
-      timePs: this.when(dependencies, at),
-      ...this.producer(at),
-      type: type && this.label('dependency', 'dep_type', type[at]),
-    }));
+    return this.entries(dependencies, row, (at) => this.dependency(at));
   }
 
-  private producer(at: number): Pick<Dependency, 'on' | 'seq' | 'pc'> {
+  private dependency(at: number): Dependency {
     const { block } = this;
-    const { producer, foreign } = block.dependencies;
+    const { dependencies } = block;
+    const { producer, foreign } = dependencies;
     const row = producer[at];
+    const timePs = this.when(dependencies, at);
+    const type = dependencies.type && this.label('dependency', 'dep_type', dependencies.type[at]);
     const place = lowerBound(foreign.at, at);
     if (foreign.at[place] !== at) {
-      return { on: block.id[row], seq: numbered(rowNumber(block, row)), pc: this.pcOf(block.statics[row]) };
+      const seq = numbered(rowNumber(block, row));
+      return { timePs, on: block.id[row], seq, pc: this.pcOf(block.statics[row]), type };
     }
     const isNumbered = row !== NO_PRODUCER && block.firstRow >= 0;
-    return {
-      on: foreign.on[place],
-      seq: isNumbered ? BigInt(block.firstRow + row) : null,
-      pc: foreign.known[place] & Known.PC ? joined(foreign.pcHi[place], foreign.pcLo[place]) : null,
-    };
+    const seq = isNumbered ? BigInt(block.firstRow + row) : null;
+    const pc = foreign.known[place] & Known.PC ? joined(foreign.pcHi[place], foreign.pcLo[place]) : null;
+    return { timePs, on: foreign.on[place], seq, pc, type };
   }
 
   private flush(row: number): Instruction['flush'] {
@@ -172,9 +172,18 @@ export class InstructionsOfBlock {
   }
 
   private entries<T>(side: SideColumns, row: number, make: (at: number) => T): T[] {
+    const { row: rows } = side;
+    if (rows.length === 0) return [];
+    // Mostly the rows are asked for in their order: then those of this one follow those of the one before.
+    let at = this.places.get(side) ?? 0;
+    if ((at > 0 && rows[at - 1] >= row) || rows[at] < row) at = lowerBound(rows, row);
+    if (rows[at] !== row) {
+      this.places.set(side, at);
+      return [];
+    }
     const made: T[] = [];
-    if (side.row.length === 0) return made;
-    for (let at = lowerBound(side.row, row); side.row[at] === row; at++) made.push(make(at));
+    for (; rows[at] === row; at++) made.push(make(at));
+    this.places.set(side, at);
     return made;
   }
 

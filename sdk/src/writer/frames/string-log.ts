@@ -45,4 +45,9 @@ export class StringLog {
     this.bytes = NO_BYTES;
     return this.pending.take();
   }
+
+  /** Nobody reads what `drain` returned any more. */
+  release(strings: EncodedStrings): void {
+    this.pending.release(strings);
+  }
 }
