@@ -103,20 +103,20 @@ await buildWithParts(OPTIONS, {
     forms: join(SOURCE, 'drawing/forms/on-demand.ts'),
   },
 });
-/** What an index lacks is counted from the trace; retired numbers are asked for one by one. */
+/** What an index lacks is counted from the trace; retired numbers, text and columns are asked for by the user. */
 const WITH_INDEX = {
   ...OPTIONS,
   plugins: [
     takenFromPart({
-      module: /retired-rows\.js$/,
+      module: /seldom\.js$/,
       importer: /trace-index\.js$/,
-      name: 'RetiredRows',
-      part: 'retired',
+      names: ['columnFinder', 'RetiredRows', 'segmentsWith'],
+      part: 'index_questions',
     }),
     takenFromPart({
       module: /index-pass\.js$/,
       importer: /segment-parts\.js$/,
-      name: 'IndexPass',
+      names: ['IndexPass'],
       part: 'index_making',
     }),
     ...(OPTIONS.plugins ?? []),
@@ -130,7 +130,7 @@ await buildWithParts(WITH_INDEX, {
     noc: join(SOURCE, 'data/noc.ts'),
     questions: join(SOURCE, 'data/questions/on-demand.ts'),
     index_making: join(SDK, 'trace-index/questions/index-maker.js'),
-    retired: join(SDK, 'trace-index/questions/retired-rows.js'),
+    index_questions: join(SDK, 'trace-index/questions/seldom.js'),
   },
 });
 await build({

@@ -63,12 +63,19 @@ export function calledOnDemand({ module, importer, name, script, global }) {
 }
 
 /**
- * A class of a part of the script (`parts.mjs`): the part is loaded when the class is used first.
- * @param {{ module: RegExp, importer: RegExp, name: string, part: string }} options
+ * Classes and functions of a part of the script (`parts.mjs`): the part is loaded when one of them is used first.
+ * @param {{ module: RegExp, importer: RegExp, names: readonly string[], part: string }} options
  * @returns {import('esbuild').Plugin}
  */
-export function takenFromPart({ module, importer, name, part }) {
+export function takenFromPart({ module, importer, names, part }) {
   const global = JSON.stringify(`uscope_${part}`);
+  const property = (/** @type {string} */ name) => `Object.defineProperty(exports, ${JSON.stringify(name)}, {
+          enumerable: true,
+          get() {
+            if (!(${global} in self)) importScripts(new URL(${JSON.stringify(`${part}.js`)}, self.location.href).href);
+            return self[${global}].${name};
+          },
+        });`;
   return {
     name: 'taken from a part',
     setup(build) {
@@ -77,13 +84,7 @@ export function takenFromPart({ module, importer, name, part }) {
       );
       // CommonJS, as above.
       build.onLoad({ filter: module, namespace: 'taken-from-part' }, () => ({
-        contents: `Object.defineProperty(exports, ${JSON.stringify(name)}, {
-          enumerable: true,
-          get() {
-            if (!(${global} in self)) importScripts(new URL(${JSON.stringify(`${part}.js`)}, self.location.href).href);
-            return self[${global}].${name};
-          },
-        });
+        contents: `${names.map(property).join('\n')}
         Object.defineProperty(exports, '__esModule', { value: true });`,
         loader: 'js',
       }));

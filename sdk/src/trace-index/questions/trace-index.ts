@@ -10,13 +10,13 @@ import type { IndexPlan } from '../plan.js';
 import type { RowLevel } from '../rows/row-levels.js';
 import { type BufferContents, bufferContents } from './buffer-at.js';
 import { EventTimes } from './event-times.js';
-import { type ColumnFinder, columnFinder } from './find.js';
+import type { ColumnFinder } from './find.js';
 import { type CoarseLevels, LevelSet } from './level-set.js';
-import { RetiredRows } from './retired-rows.js';
 import { type RowGroupsFound, type RowRange, rowGroups } from './row-groups.js';
 import { RowPlaces, type RowSource } from './row-places.js';
 import { memoryRowLevels, SegmentRowLevel } from './segment-rows.js';
-import { type SegmentCandidate, segmentsWith, type TextQuery } from './segments-with.js';
+import type { SegmentCandidate, TextQuery } from './segments-with.js';
+import { columnFinder, RetiredRows, segmentsWith } from './seldom.js';
 import {
   cycleArgument,
   type Extent,
