@@ -4,12 +4,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { indexOf } from '../../../../test/support/index-sums.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { build, generator, record } from '../../../../test/support/recorded-run.js';
 import { decodeIndexContainer } from '../../format/index-container.js';
 import { openTraceFile } from '../../reader/node.js';
 import { ChannelKind } from '../../trace-index/index.js';
 import { openIndexOf } from '../../trace-index/node/index.js';
 import { makeSidecar } from './index.js';
+
+// Threads are started.
+limitOfFile(MANY_CASES_MS);
 
 const bytes = build(record(generator(11), 3000).frames, 40);
 let directory: string;
