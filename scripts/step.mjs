@@ -17,7 +17,7 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
  * @property {string[]} [args]
  * @property {string} [cwd] Default: the root of the repository.
  * @property {Record<string, string>} [env] Added to the environment.
- * @property {number} [timeoutMs] Default: 10 minutes.
+ * @property {number} [timeoutMs] Default: 30 minutes.
  * @property {boolean} [live] Hand stdout and stderr through as they come, for a step whose output is the result.
  */
 
@@ -29,7 +29,8 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
  * @property {string} why '' when ok, else how the process ended.
  */
 
-const DEFAULT_TIMEOUT_MS = 10 * 60_000;
+/** For what hangs: builds and tests of minutes must not come near it on a machine that does other things too. */
+const DEFAULT_TIMEOUT_MS = 30 * 60_000;
 const isTerminal = process.stdout.isTTY === true;
 
 /** Set by the first SIGINT, SIGTERM or SIGHUP: the step that runs gets it, those after it are not started. */

@@ -74,7 +74,7 @@ export async function measureLoneFlush(path, cycle) {
 
 /**
  * Runs in the page: columns near the place that have the colour of flushes. The page's canvases show what their threads drew a moment
- * after the thread reports it.
+ * after the thread reports it, on a busy machine seconds.
  * @param {number} cycle
  */
 async function flushColumns(cycle) {
@@ -108,7 +108,7 @@ async function flushColumns(cycle) {
     }
     return { name: isRows ? 'picture' : 'overview', columns };
   };
-  for (const patience = performance.now() + 5000; ; ) {
+  for (const patience = performance.now() + 60_000; ; ) {
     const marked = [rows, overview].map(columnsOf);
     if (marked.every(({ columns }) => columns > 0) || performance.now() > patience) return marked;
     await new Promise((resolve) => requestAnimationFrame(resolve));

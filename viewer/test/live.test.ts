@@ -116,7 +116,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace that is being written'
         await one.mouse.move(600, 5);
         await run(one, { do: 'view', view, selected: null });
       }
-      expect(await picture(page)).toBe(await picture(other));
+      // A page's canvas has what its thread has drawn a moment after the thread says so.
+      await expect.poll(async () => (await picture(page)) === (await picture(other))).toBe(true);
     }
     await other.close();
     expect(viewer.complaints).toEqual([]);

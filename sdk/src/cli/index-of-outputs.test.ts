@@ -3,11 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { runUscope } from '../../../test/support/run-cli.js';
 import { openTraceFile } from '../reader/node.js';
 import { instructions } from '../semantics/cpu/index.js';
 import { openIndex } from '../trace-index/index.js';
+
+// Traces are written and read again by several commands.
+limitOfFile(MANY_CASES_MS);
 
 const CYCLES = 3000;
 let directory: string;

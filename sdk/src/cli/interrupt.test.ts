@@ -7,7 +7,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { add, coreSchema, frame, TraceBuilder } from '../../../test/support/build-trace.js';
+import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
 import { runUscope } from '../../../test/support/run-cli.js';
+
+// Commands are started and interrupted.
+limitOfFile(PROCESSES_MS);
 
 const COMMAND = fileURLToPath(new URL('../../bin/uscope.js', import.meta.url));
 /** Each is a segment of the output. */
@@ -30,10 +34,6 @@ afterAll(() => rm(directory, { recursive: true }));
 const WAITS = `
 import { readdirSync, readSync, statSync, writeSync } from 'node:fs';
 import { isMainThread } from 'node:worker_threads';
-import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
-
-// Commands are started and interrupted.
-limitOfFile(PROCESSES_MS);
 const [folder, bytes] = [process.env.TEST_FOLDER, Number(process.env.TEST_BYTES)];
 // Who has looked at standard input has made its reads end at once.
 const waitForByte = () => {

@@ -4,8 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { questions } from '../../../test/support/dataset-rows.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { analyze, build, generator, record } from '../../../test/support/recorded-run.js';
 import { runUscope } from '../../../test/support/run-cli.js';
+
+// Traces are exported, and DuckDB is asked.
+limitOfFile(MANY_CASES_MS);
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-compare-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

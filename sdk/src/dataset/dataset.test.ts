@@ -11,12 +11,16 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { analyze, build, generator, type Recorded, record } from '../../../test/support/recorded-run.js';
 import { runUscope } from '../../../test/support/run-cli.js';
 import { memorySource, openTrace } from '../reader/index.js';
 import { type CoreReport, findCore, InstructionEnd, instructions } from '../semantics/cpu/index.js';
 import { loadEngine, SqlSession } from './index.js';
 import { StagedRun } from './publish.js';
+
+// Traces are exported, and DuckDB is asked.
+limitOfFile(MANY_CASES_MS);
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-dataset-'));
 const dataset = join(directory, 'dataset');

@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { heldBytes } from '../../../test/support/held-bytes.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { PartFiles } from './files/part-files.js';
 import { NumberColumn, TextColumn, WordColumn } from './parquet/columns.js';
 import { ListColumn } from './parquet/list-column.js';
 import { PageBudget } from './parquet/page-budget.js';
+
+// Hundreds of thousands of rows are written.
+limitOfFile(MANY_CASES_MS);
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-memory-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

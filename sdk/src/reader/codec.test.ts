@@ -1,11 +1,15 @@
 import { compressSync } from 'lz4-napi';
 import { describe, expect, it } from 'vitest';
 import { coreSchema, frame, stage, TraceBuilder } from '../../../test/support/build-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { lacks } from '../../../test/support/needs.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
 import { type Codec, decompressDeltas, zstdContentSize } from './codec.js';
 import { memorySource, openTrace } from './index.js';
 import { nodeCodec } from './node.js';
+
+// Native packages are loaded.
+limitOfFile(MANY_CASES_MS);
 
 const raw = Uint8Array.from({ length: 100_000 }, (_, i) => (i % 7) * (i % 11));
 const lz4 = new Uint8Array(compressSync(Buffer.from(raw)));

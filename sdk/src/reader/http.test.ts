@@ -1,8 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { add, coreSchema, frame, stage, TraceBuilder } from '../../../test/support/build-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { type RangeServer, startRangeServer } from '../../../test/support/range-server.js';
 import { httpSource, httpVersion, isHttpUrl, openTrace, type Trace } from './index.js';
 import { openTraceFile } from './node.js';
+
+// Servers are waited for.
+limitOfFile(MANY_CASES_MS);
 
 const SEGMENTS = 400;
 const FRAMES = 500;

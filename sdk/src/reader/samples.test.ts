@@ -2,12 +2,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { lacks } from '../../../test/support/needs.js';
 import { isUscopeError } from '../base/errors.js';
 import { Action } from '../format/types.js';
 import { StorageState } from '../state/storage-state.js';
 import type { Trace } from './index.js';
 import { openTraceFile } from './node.js';
+
+// Traces of other writers are read as a whole, several times.
+limitOfFile(MANY_CASES_MS);
 
 const directory = fileURLToPath(new URL('../../../../shared/samples/uscope/', import.meta.url));
 const present = existsSync(directory);

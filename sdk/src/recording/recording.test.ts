@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contentOf } from '../../../test/support/ftr-fixtures.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { ConversionReport } from '../formats/common/report.js';
 import { FORMAT } from '../formats/ftr/format.js';
 import { MemoryOutput } from '../formats/ftr/index.js';
@@ -22,6 +23,9 @@ import {
   UscopeBackend,
 } from './index.js';
 import { timeText } from './text-backend.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 let directory = '';
 beforeAll(() => {

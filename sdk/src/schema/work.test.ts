@@ -1,10 +1,14 @@
 /** What a schema may cost to read: counted, because a few bytes of text can ask for very much work. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { isUscopeError } from '../base/errors.js';
 import { SchemaBuilder } from './builder.js';
 import { parseSchema, parseUnboundSchema } from './index.js';
 import { SchemaWork, WORK_LIMITS } from './work.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 const HEAD = 'uscope: 1\nclocks: {clk: 1 ns}\n';
 

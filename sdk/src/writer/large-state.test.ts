@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { decodeFile } from '../../../test/support/decode-file.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { Action } from '../format/types.js';
 import { openTraceFile } from '../reader/node.js';
@@ -21,6 +22,9 @@ import { RecordWriter } from './record-writer.js';
 import { RecordBatch } from './records/record-batch.js';
 import { resumeTrace } from './resume.js';
 import { createRing, resumeRing } from './ring/index.js';
+
+// States of megabytes are written many times.
+limitOfFile(MANY_CASES_MS);
 
 const FIELDS = 20;
 const SLOTS = 30_000;

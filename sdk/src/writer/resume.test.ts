@@ -3,11 +3,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DecodedFile, decodeFile } from '../../../test/support/decode-file.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { Action, SessionStatus } from '../format/index.js';
 import { RecordWriter } from './record-writer.js';
 import { RecordBatch } from './records/record-batch.js';
 import { resumeTrace } from './resume.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 let directory: string;
 let path: string;

@@ -5,10 +5,14 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { coreSchema, frame, openSession, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { runUscope } from '../../../../test/support/run-cli.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { lockPath } from '../../writer/output/path-lock.js';
 import { listRuns } from './listing.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 let root: string;
 beforeAll(() => {

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import {
   event,
@@ -18,6 +19,9 @@ import {
 import { type CliResult, runUscope } from '../../../../test/support/run-cli.js';
 import type { DutProperties, Item, Schema } from '../../format/types.js';
 import { stageLetters } from '../../semantics/timeline/letters.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const golden = (name: string): string => readFileSync(join(root, 'test/vectors/timeline', name), 'utf8');

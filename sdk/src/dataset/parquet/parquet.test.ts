@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { theEngine } from '../../../../test/support/dataset-rows.js';
 import { cases } from '../../../../test/support/effort.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { generator } from '../../../../test/support/recorded-run.js';
 import { sourceDigest } from '../../../kernel/embed.mjs';
 import { quoted } from '../engine/duckdb.js';
@@ -16,6 +17,9 @@ import { ListColumn, MapColumn } from './list-column.js';
 import { PageBudget } from './page-budget.js';
 import { PhysicalType } from './schema.js';
 import { TableRows } from './table-rows.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-parquet-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

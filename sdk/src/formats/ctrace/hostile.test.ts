@@ -2,10 +2,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contentOf, everything, SCHEMA, written } from '../../../../test/support/ctrace-files.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import { canCompressZstd } from '../../codecs/zstd.js';
 import { memorySource } from '../../reader/index.js';
 import { CtraceFile, type CtraceReadOptions, CtraceWriter, EMPTY_SCHEMA } from './index.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 interface Reading {
   readonly events: unknown[];

@@ -25,6 +25,7 @@ import {
   written,
 } from '../../../../test/support/ctrace-files.js';
 import { cases } from '../../../../test/support/effort.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { memorySource } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
@@ -40,6 +41,9 @@ import {
   EMPTY_SCHEMA,
   LineFormatter,
 } from './index.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 const VECTORS = fileURLToPath(new URL('../../../../test/vectors/ctrace/', import.meta.url));
 const LARGE = fileURLToPath(new URL('../../../../../shared/samples/ctrace/pipe2k.ctrace', import.meta.url));

@@ -7,6 +7,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { everyEntry, put, written } from '../../../../test/support/flux-fixtures.js';
 import { contextOf } from '../../../../test/support/foreign.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import { memorySource } from '../../reader/index.js';
 import { ConversionReport } from '../common/report.js';
@@ -22,6 +23,9 @@ import {
 } from './index.js';
 import { Survey } from './survey.js';
 import { BlockMode } from './types.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 async function read(bytes: Uint8Array, options: FluxReadOptions = {}, withLines = true) {
   const lines: string[] = [];

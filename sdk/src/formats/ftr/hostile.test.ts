@@ -2,12 +2,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encoded, everything, written } from '../../../../test/support/ftr-fixtures.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import { memorySource } from '../../reader/index.js';
 import { CborWriter } from './cbor.js';
 import { encodeContent } from './encode.js';
 import { FtrFile, FtrModel, type FtrTransaction, MAGIC, TransactionCursor } from './index.js';
 import { FtrTag } from './types.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 async function read(bytes: Uint8Array) {
   const transactions: FtrTransaction[] = [];

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { contextOf, cuts, flips, MemoryFiles } from '../../../../test/support/foreign.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { isUscopeError } from '../../base/errors.js';
 import { memorySource } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
@@ -12,6 +13,9 @@ import { findCore, type Instruction, instructions } from '../../semantics/cpu/in
 import { FORMAT as KONATA } from '../konata/format.js';
 import { FORMAT } from './format.js';
 import { type Gem5Instruction, Gem5Reader, inOrder, summarize } from './index.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 const VECTOR = fileURLToPath(new URL('../../../../test/vectors/gem5/window.out', import.meta.url));
 let directory = '';

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cases } from '../../../../test/support/effort.js';
 import { contextOf, cuts, flips } from '../../../../test/support/foreign.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { runUscope } from '../../../../test/support/run-cli.js';
 import { isUscopeError } from '../../base/errors.js';
 import { memorySource } from '../../reader/index.js';
@@ -14,6 +15,9 @@ import type { RetiredRecord } from '../pipeline/retired-trace.js';
 import { FORMAT as QEMU } from '../qemu/format.js';
 import { FORMAT as SPIKE } from './format.js';
 import { SpikeParser } from './parse.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 const QEMU_USER_LOG = fileURLToPath(new URL('../../../../test/vectors/qemu/rv32-user.log', import.meta.url));
 const QEMU_LOG = fileURLToPath(new URL('../../../../test/vectors/qemu/rv32-singlestep.log', import.meta.url));

@@ -2,12 +2,16 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { everyRecord, everyTransaction, header, written } from '../../../../test/support/stf-records.js';
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import { canCompressZstd } from '../../codecs/zstd.js';
 import { memorySource } from '../../reader/index.js';
 import { MemoryOutput, StfFile, type StfRecord, StfType, StfWriter } from './index.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 async function read(
   bytes: Uint8Array,

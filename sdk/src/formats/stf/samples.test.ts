@@ -2,11 +2,15 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { isUscopeError } from '../../base/errors.js';
 import { canCompressZstd } from '../../codecs/zstd.js';
 import { memorySource } from '../../reader/index.js';
 import { listRecord, MemoryOutput, StfFile, type StfRecord, StfWriter } from './index.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 const SAMPLES = fileURLToPath(new URL('../../../../../shared/samples/stf/', import.meta.url));
 const isPresent = existsSync(SAMPLES);

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { event, modelSchema, PERIOD_PS, runModel, u32 } from '../../../../test/support/pipeline-model.js';
 import type { Frame } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
@@ -21,6 +22,9 @@ import {
   transferList,
 } from '../cpu/index.js';
 import { InstructionsOfBlock } from './from-block.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 function build(frames: readonly Frame[], strings: readonly string[], every: number): Promise<Trace> {
   const builder = new TraceBuilder({ schema: modelSchema() });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { indexOf } from '../../../../test/support/index-sums.js';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { build, generator, record } from '../../../../test/support/recorded-run.js';
 import { crc32 } from '../../base/crc32.js';
 import { decodeIndexContainer } from '../../format/index-container.js';
@@ -12,6 +13,9 @@ import { ChannelKind } from '../../trace-index/index.js';
 import { openIndexOf } from '../../trace-index/node/index.js';
 import { verifyTrace } from '../verify/index.js';
 import { makeSidecar } from './index.js';
+
+// Threads are started.
+limitOfFile(MANY_CASES_MS);
 
 const bytes = build(record(generator(11), 3000).frames, 40);
 let directory: string;

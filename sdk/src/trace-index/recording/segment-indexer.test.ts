@@ -3,6 +3,7 @@ import { copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { align8 } from '../../base/bytes.js';
 import { indexOfRecord } from '../../format/commit-record.js';
 import { decodeIndexContainer, isIndexContainer } from '../../format/index-container.js';
@@ -19,6 +20,9 @@ import { FIRST, referenceContainer } from '../reference/reference-pass.js';
 import { GrowingDirectory } from './growing-directory.js';
 import { addAtOnce, carryBehind, createSegmentIndexer } from './segment-indexer.js';
 import { fitContainer } from './size-limit.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 const { schema } = parseSchema(`
 uscope: 1

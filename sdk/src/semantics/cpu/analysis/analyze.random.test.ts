@@ -1,11 +1,15 @@
 /** The analysis of made-up pipelines, whose every figure is computed again from the model's own record, the slow and obvious way. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { limitOfFile, MANY_CASES_MS } from '../../../../../test/support/limits.js';
 import { type Model, PERIOD_PS, STAGES } from '../../../../../test/support/pipeline-model.js';
 import { analyze, build, generator, ROB_SLOTS, record } from '../../../../../test/support/recorded-run.js';
 import { memorySource, openTrace } from '../../../reader/index.js';
 import { findCore, instructions } from '../index.js';
 import type { CoreReport } from './index.js';
+
+// Hundreds of cases are tried, which a busy machine takes long for.
+limitOfFile(MANY_CASES_MS);
 
 /** A life of an instruction in cycles, as much of it as figures are made of. */
 interface Life {
