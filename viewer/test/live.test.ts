@@ -51,7 +51,9 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace that is being written'
   });
 
   it('is opened before it has anything, and shown from its first segment on', async () => {
-    await page.waitForSelector('.loading');
+    await expect
+      .poll(() => page.textContent('.loading'))
+      .toContain('nothing is recorded yet in core0.uscope');
     await live.runTo(700);
     await untilCycle(page, 600);
     expect((await settled(page)).isFollowing).toBe(true);

@@ -1,5 +1,5 @@
 /** `uscope run --view` in a real browser: the list of the run, its trace while it is written, commands, and how it ends. */
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -38,7 +38,6 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
   async function view(...simulator: string[]) {
     const cwd = mkdtempSync(join(tmpdir(), 'uscope-run-view-'));
     folders.push(cwd);
-    mkdirSync(join(cwd, 'out'));
     const args = ['run', '--view', '--no-open', '--out', 'out', '--', process.execPath, SIMULATOR];
     const running = new Running(process.execPath, [BIN, ...args, ...simulator], {
       cwd,
@@ -47,6 +46,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
     started.push(running);
     await running.printed('ssh -L');
     const url = /http:\/\/127\.0\.0\.1:\d+\/#token=\S+/.exec(running.stderr)![0];
+    // At once: the daemon, which makes the directory too, may not be there yet.
+    expect((await fetch(new URL('/runs.json', url))).status).toBe(200);
     const list = await browser.newPage({ viewport: { width: 1280, height: 720 } });
     await list.goto(url);
     await list.waitForSelector('#link-core0');

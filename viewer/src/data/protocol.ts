@@ -100,6 +100,8 @@ export type HelperRequest = Omit<OpenRequest, 'port' | 'clock'>;
 /** Data worker → page. */
 export type DataReport =
   | AskReply
+  /** The trace is there, and nothing is recorded in it yet. */
+  | { readonly type: 'waiting' }
   | { readonly type: 'opened'; readonly info: TraceInfo }
   /** A trace that is being written has more now, or has ended. */
   | { readonly type: 'grown'; readonly growth: Growth }

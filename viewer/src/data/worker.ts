@@ -25,6 +25,8 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
   };
   const source = sourceOf(origin, report, writer);
   const opened = openTrace(source, { cacheBytes: SEGMENT_BYTES }).then(async (trace) => {
+    if (!trace.isComplete && trace.segmentCount === 0)
+      scope.postMessage({ type: 'waiting' } satisfies DataReport);
     await begun(trace);
     return Session.open(trace, origin.name, { core, clock });
   });

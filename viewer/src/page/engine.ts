@@ -10,6 +10,7 @@ import type { View } from '../model/view.js';
 import { adviceFor } from './advice.js';
 import { Helper } from './helper.js';
 import { beforeCommand } from './navigation.js';
+import { isAwaited } from './opening.js';
 import { addProblem, removeProblems } from './problems.js';
 import { info, pictureSize, settings, state, tell, wantedSources, writerGone } from './store.js';
 import { Thread } from './thread.js';
@@ -142,7 +143,8 @@ export class Engine {
     if (report.type === 'opened' || report.type === 'grown') {
       info.value = report.type === 'opened' ? report.info : info.value && grown(info.value, report.growth);
       writerGone.value = null;
-    } else if (report.type === 'answer' || report.type === 'refused') this.asker.take(report);
+    } else if (report.type === 'waiting') isAwaited.value = true;
+    else if (report.type === 'answer' || report.type === 'refused') this.asker.take(report);
     else {
       writerGone.value = WRITER_GONE[report.problem.code] ?? writerGone.value;
       addProblem(report.problem);

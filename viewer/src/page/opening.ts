@@ -14,6 +14,9 @@ export interface Progress {
 /** null: nothing is being made. */
 export const progress = signal<Progress | null>(null);
 
+/** The trace is there, and nothing is recorded in it yet. */
+export const isAwaited = signal(false);
+
 /** The server's answer, sdk/src/view/opening.ts. */
 type Status =
   | { readonly state: 'converting'; readonly format: string; readonly part: number }

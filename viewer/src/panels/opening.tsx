@@ -1,6 +1,6 @@
 /** What is under way before there is a picture. */
 import { useEffect, useState } from 'preact/hooks';
-import { progress } from '../page/opening.js';
+import { isAwaited, progress } from '../page/opening.js';
 import { problems } from '../page/problems.js';
 import { origin, state } from '../page/store.js';
 
@@ -32,7 +32,7 @@ export function Loading() {
   if (!isLate || state.value || problems.value.some(({ isFatal }) => isFatal)) return null;
   return (
     <div class="loading" role="status">
-      opening {origin.value?.name}
+      {isAwaited.value ? 'nothing is recorded yet in' : 'opening'} {origin.value?.name}
       <progress aria-label="the trace is being opened" />
     </div>
   );
