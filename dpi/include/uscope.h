@@ -373,6 +373,8 @@ USCOPE_API int uscope_event_field_id(uscope_writer_t *w, int event_type_id, cons
  */
 USCOPE_API int uscope_field_type(uscope_writer_t *w, int storage_id, int field);
 USCOPE_API int uscope_event_field_type(uscope_writer_t *w, int event_type_id, int field);
+/** The same of a property of a storage. */
+USCOPE_API int uscope_property_type(uscope_writer_t *w, int storage_id, int property);
 /** Slots of a storage, fields of an event; -1 when there is none. */
 USCOPE_API int uscope_num_slots(uscope_writer_t *w, int storage_id);
 USCOPE_API int uscope_num_event_fields(uscope_writer_t *w, int event_type_id);

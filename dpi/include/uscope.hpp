@@ -25,6 +25,7 @@
 #error "uscope.hpp is C++; C includes uscope.h"
 #endif
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <new>
@@ -68,6 +69,27 @@ struct status {
 /** An index of a string, from trace::string. */
 struct text {
     std::uint32_t index;
+};
+
+/**
+ * A value of more than 64 bits (docs/format.md#wide-fields): 64-bit words, the lowest first. Of one with four
+ * states `unknown` says which bits are not known: x where the value has a 1, z where it has a 0.
+ */
+template <unsigned Bits, bool FourStates = false> struct wide {
+    static_assert(Bits > 64 && Bits <= 65536, "up to 64 bits are an integer; 65,536 are the most");
+    static constexpr unsigned words = (Bits + 63) / 64;
+    std::array<std::uint64_t, words> value{};
+    std::array<std::uint64_t, FourStates ? words : 0> unknown{};
+
+    wide() noexcept = default;
+    wide(const std::array<std::uint64_t, words> &bits) noexcept : value(bits)
+    {
+    }
+    wide(const std::array<std::uint64_t, words> &bits,
+         const std::array<std::uint64_t, FourStates ? words : 0> &unknown_bits) noexcept
+        : value(bits), unknown(unknown_bits)
+    {
+    }
 };
 
 /** Elements next to each other that someone else owns: an array, a std::vector, a std::array, a std::span. */
@@ -124,21 +146,48 @@ template <class T> constexpr unsigned long long word(T value) noexcept
         return value.index;
     else if constexpr (std::is_enum_v<T>)
         return static_cast<unsigned long long>(static_cast<std::underlying_type_t<T>>(value));
-    else
+    else {
+        static_assert(std::is_integral_v<T>,
+                      "fields hold integers, bool, enums, uscope::text and uscope::wide");
         return static_cast<unsigned long long>(value);
+    }
+}
+
+/** Of a type of one field: 0. Of a wide one: its bits, and how many fields hold it. */
+template <class T> struct width {
+    static constexpr unsigned bits = 0, words = 1;
+};
+template <unsigned Bits, bool FourStates> struct width<wide<Bits, FourStates>> {
+    static constexpr unsigned bits = Bits, words = wide<Bits, FourStates>::words * (FourStates ? 2 : 1);
+};
+template <class T> constexpr bool is_wide = width<T>::bits != 0;
+
+/** The words of a value, from `at` on, which moves behind them. */
+template <class T> constexpr void store(unsigned long long *words, std::size_t &at, const T &value) noexcept
+{
+    if constexpr (is_wide<T>) {
+        for (const std::uint64_t one : value.value)
+            words[at++] = one;
+        for (const std::uint64_t one : value.unknown)
+            words[at++] = one;
+    } else
+        words[at++] = word(value);
 }
 
 /** Number of the field type that holds T (docs/format.md#fields). */
 template <class T> constexpr int type_number() noexcept
 {
-    if constexpr (std::is_same_v<T, text>)
+    if constexpr (is_wide<T>)
+        return 4; // of each of its fields
+    else if constexpr (std::is_same_v<T, text>)
         return 10;
     else if constexpr (std::is_same_v<T, bool>)
         return 9;
     else if constexpr (std::is_enum_v<T>)
         return 11;
     else {
-        static_assert(std::is_integral_v<T>, "fields hold integers, bool, enums and uscope::text");
+        static_assert(std::is_integral_v<T>,
+                      "fields hold integers, bool, enums, uscope::text and uscope::wide");
         constexpr int size = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
         return (std::is_signed_v<T> ? 5 : 1) + size;
     }
@@ -161,7 +210,7 @@ template <class... V>
 inline void put(uscope_writer_t *w, std::uint16_t storage, std::uint16_t slot, V... values) noexcept
 {
     constexpr std::size_t n = sizeof...(V);
-    static_assert(n >= 1 && n <= 8, "put takes 1 to 8 fields; set the others one by one");
+    static_assert(n >= 1 && n <= 8);
     if constexpr (n == 1)
         uscope_slot_put1(w, storage, slot, values...);
     else if constexpr (n == 2)
@@ -183,8 +232,7 @@ inline void put(uscope_writer_t *w, std::uint16_t storage, std::uint16_t slot, V
 template <class... V> inline void emit(uscope_writer_t *w, std::uint16_t event, V... values) noexcept
 {
     constexpr std::size_t n = sizeof...(V);
-    static_assert(n <= 8,
-                  "an event of more than 8 fields is given as its packed payload, by uscope_event_bytes");
+    static_assert(n <= 8);
     if constexpr (n == 0)
         uscope_event0(w, event);
     else if constexpr (n == 1)
@@ -203,6 +251,77 @@ template <class... V> inline void emit(uscope_writer_t *w, std::uint16_t event, 
         uscope_event7(w, event, values...);
     else
         uscope_event8(w, event, values...);
+}
+
+template <std::size_t... I>
+inline void put_words(uscope_writer_t *w, std::uint16_t storage, std::uint16_t slot,
+                      const unsigned long long *words, std::index_sequence<I...>) noexcept
+{
+    put(w, storage, slot, words[I]...);
+}
+template <std::size_t... I>
+inline void emit_words(uscope_writer_t *w, std::uint16_t event, const unsigned long long *words,
+                       std::index_sequence<I...>) noexcept
+{
+    emit(w, event, words[I]...);
+}
+
+/** Bytes of a field. */
+template <class T> constexpr unsigned bytes_of() noexcept
+{
+    if constexpr (std::is_same_v<T, bool> || std::is_enum_v<T>)
+        return 1;
+    else if constexpr (is_wide<T>)
+        return 8;
+    else
+        return sizeof(T);
+}
+
+/** Any fields of a slot, from 0 on: up to eight are one call. */
+template <class... V>
+inline void put_all(uscope_writer_t *w, std::uint16_t storage, std::uint16_t slot,
+                    const V &...values) noexcept
+{
+    constexpr std::size_t n = (std::size_t{0} + ... + width<V>::words);
+    static_assert(n >= 1);
+    if constexpr (n <= 8 && !(is_wide<V> || ...))
+        put(w, storage, slot, word(values)...);
+    else {
+        unsigned long long words[n];
+        std::size_t at = 0;
+        (store(words, at, values), ...);
+        put_words(w, storage, slot, words, std::make_index_sequence<(n < 8 ? n : 8)>());
+        for (std::size_t i = 8; i < n; i++)
+            uscope_slot_set(w, storage, slot, static_cast<std::uint16_t>(i), words[i]);
+    }
+}
+
+/** An event of any fields; of more than eight its payload is packed here. */
+template <class... V>
+inline void emit_all(uscope_writer_t *w, std::uint16_t event, const V &...values) noexcept
+{
+    constexpr std::size_t n = (std::size_t{0} + ... + width<V>::words);
+    if constexpr (n <= 8 && !(is_wide<V> || ...))
+        emit(w, event, word(values)...);
+    else {
+        unsigned long long words[n];
+        std::size_t at = 0;
+        (store(words, at, values), ...);
+        if constexpr (n <= 8)
+            emit_words(w, event, words, std::make_index_sequence<n>());
+        else {
+            constexpr std::size_t size = (std::size_t{0} + ... + (width<V>::words * bytes_of<V>()));
+            unsigned char payload[size];
+            std::size_t from = 0, to = 0;
+            const auto pack = [&](unsigned count, unsigned bytes) {
+                for (unsigned i = 0; i < count; i++, from++)
+                    for (unsigned byte = 0; byte < bytes; byte++)
+                        payload[to++] = static_cast<unsigned char>(words[from] >> (8 * byte));
+            };
+            (pack(width<V>::words, bytes_of<V>()), ...);
+            uscope_event_bytes(w, event, payload, static_cast<std::uint32_t>(size));
+        }
+    }
 }
 
 } // namespace detail
@@ -348,30 +467,32 @@ class storage
     }
     template <class T> uscope::field<T> field(const char *name, status &why) const
     {
+        why = status{};
         if (!w_) return {0};
-        const int id = uscope_field_id(w_, id_, name);
-        if (id < 0) {
-            why = {uscope_last_error_code(), uscope_last_error_message()};
-            return {0xFFFF};
-        }
-        const int actual = uscope_field_type(w_, id_, id);
-        if (detail::fits<T>(actual)) return {static_cast<std::uint16_t>(id)};
-        why = {"OP_VALUE", std::string("field \"") + name + "\" is " + detail::type_name(actual) +
-                               ", the handle is for " + detail::type_name(detail::type_number<T>()) +
-                               "; use the type of the schema"};
-        return {0xFFFF};
+        const int id = uscope_field_id(w_, id_, first_of<T>(name).c_str());
+        return found<T>("field", name, id, id < 0 ? -1 : uscope_field_type(w_, id_, id), why);
     }
+    /** Throws OP_PROPERTY when there is no such property, OP_VALUE when it has another type. */
     template <class T> uscope::field<T> property(const char *name) const
     {
-        const int id = w_ ? uscope_property_id(w_, id_, name) : 0;
-        if (id < 0) detail::raise();
-        return {static_cast<std::uint16_t>(id)};
+        status why;
+        const uscope::field<T> found = this->property<T>(name, why);
+        if (!why) throw error(why.code, why.message);
+        return found;
+    }
+    template <class T> uscope::field<T> property(const char *name, status &why) const
+    {
+        why = status{};
+        if (!w_) return {0};
+        const int id = uscope_property_id(w_, id_, first_of<T>(name).c_str());
+        return found<T>("property", name, id, id < 0 ? -1 : uscope_property_type(w_, id_, id), why);
     }
 
     template <class T>
-    void set(std::uint16_t slot, uscope::field<T> field, detail::given<T> value) const noexcept
+    void set(std::uint16_t slot, uscope::field<T> field, const detail::given<T> &value) const noexcept
     {
-        uscope_slot_set(w_, id_, slot, field.id, detail::word<T>(value));
+        each(value, field.id,
+             [&](std::uint16_t at, unsigned long long word) { uscope_slot_set(w_, id_, slot, at, word); });
     }
     /** Adds any delta; the field wraps at its width. */
     template <class T> void add(std::uint16_t slot, uscope::field<T> field, long long delta) const noexcept
@@ -384,18 +505,20 @@ class storage
     {
         uscope_slot_add(w_, id_, 0, 0, delta);
     }
-    /** Fields 0, 1, ... of a slot, in one call. */
-    template <class... V> void put(std::uint16_t slot, V... values) const noexcept
+    /** Fields 0, 1, ... of a slot, up to eight of them in one call. */
+    template <class... V> void put(std::uint16_t slot, const V &...values) const noexcept
     {
-        detail::put(w_, id_, slot, detail::word<V>(values)...);
+        detail::put_all(w_, id_, slot, values...);
     }
     void clear(std::uint16_t slot) const noexcept
     {
         uscope_slot_clear(w_, id_, slot);
     }
-    template <class T> void set_property(uscope::field<T> property, detail::given<T> value) const noexcept
+    template <class T>
+    void set_property(uscope::field<T> property, const detail::given<T> &value) const noexcept
     {
-        uscope_prop_set(w_, id_, property.id, detail::word<T>(value));
+        each(value, property.id,
+             [&](std::uint16_t at, unsigned long long word) { uscope_prop_set(w_, id_, at, word); });
     }
 
     /** The field of as many slots as there are values, from `first` on. */
@@ -421,6 +544,11 @@ class storage
     {
         uscope_slot_clear_lanes(w_, id_, lanes);
     }
+    /** Adds 1 to this counter (bit 0) and to those that follow it in the schema. */
+    void count_lanes(unsigned long long lanes) const noexcept
+    {
+        uscope_count_lanes(w_, id_, lanes);
+    }
     unsigned slots() const noexcept
     {
         const int slots = w_ ? uscope_num_slots(w_, id_) : 0;
@@ -432,6 +560,38 @@ class storage
     }
 
   private:
+    /** Name of the first of the fields that hold a T. */
+    template <class T> static std::string first_of(const char *name)
+    {
+        if constexpr (detail::is_wide<T>)
+            return std::string(name) + ".bits" + std::to_string(detail::width<T>::bits) + ".0";
+        else
+            return name;
+    }
+    template <class T>
+    static uscope::field<T> found(const char *what, const char *name, int id, int actual, status &why)
+    {
+        if (id < 0)
+            why = {uscope_last_error_code(), uscope_last_error_message()};
+        else if (detail::fits<T>(actual))
+            return {static_cast<std::uint16_t>(id)};
+        else
+            why = {"OP_VALUE", std::string(what) + " \"" + name + "\" is " + detail::type_name(actual) +
+                                   ", the handle is for " + detail::type_name(detail::type_number<T>()) +
+                                   "; use the type of the schema"};
+        return {0xFFFF};
+    }
+    /** Calls with the number of each field that holds the value, from `first` on, and its word. */
+    template <class T, class F> static void each(const T &value, std::uint16_t first, F call) noexcept
+    {
+        if constexpr (detail::is_wide<T>) {
+            for (const std::uint64_t word : value.value)
+                call(first++, word);
+            for (const std::uint64_t word : value.unknown)
+                call(first++, word);
+        } else
+            call(first, detail::word(value));
+    }
     uscope_writer_t *w_ = nullptr;
     std::uint16_t id_ = 0;
 };
@@ -444,9 +604,22 @@ template <class... T> class event
     event(uscope_writer_t *trace, int id) noexcept : w_(trace), id_(static_cast<std::uint16_t>(id))
     {
     }
-    void operator()(detail::given<T>... values) const noexcept
+    void operator()(const detail::given<T> &...values) const noexcept
     {
-        detail::emit(w_, id_, detail::word<T>(values)...);
+        detail::emit_all(w_, id_, values...);
+    }
+    /** An event of one field for each bit of `lanes`: its value is bits [i * width, (i + 1) * width). */
+    void lanes(unsigned long long lanes, unsigned long long values, unsigned width) const noexcept
+    {
+        static_assert(sizeof...(T) == 1, "events of two fields take the second one, too");
+        uscope_event1_lanes(w_, id_, lanes, values, width);
+    }
+    /** The same of two fields: the second one is `second` + i * `step`. */
+    void lanes(unsigned long long lanes, unsigned long long values, unsigned width, unsigned second,
+               unsigned step) const noexcept
+    {
+        static_assert(sizeof...(T) == 2, "lanes are of events of one or two fields");
+        uscope_event2_lanes(w_, id_, lanes, values, width, second, step);
     }
     std::uint16_t id() const noexcept
     {
@@ -517,6 +690,11 @@ class trace
     bool next_cycle(unsigned long long time_ps) const noexcept
     {
         return uscope_next_cycle(w_, time_ps) == 0;
+    }
+    /** The next cycle crosses the grid of checkpoints: snapshots are legal until it begins. */
+    bool checkpoint_due(unsigned long long time_ps) const noexcept
+    {
+        return uscope_checkpoint_due(w_, time_ps) != 0;
     }
     uscope::text string(const char *value) const noexcept
     {
@@ -635,19 +813,24 @@ class trace
     template <class... T> void check_fields(const char *name, int id, status &why) const
     {
         const int fields = uscope_num_event_fields(w_, id);
-        if (fields != static_cast<int>(sizeof...(T))) {
+        constexpr int wanted = (0 + ... + static_cast<int>(detail::width<T>::words));
+        if (fields != wanted) {
             why = {"OP_PAYLOAD", std::string("event \"") + name + "\" has " + std::to_string(fields) +
-                                     " fields, the handle is for " + std::to_string(sizeof...(T))};
+                                     " fields, the handle is for " + std::to_string(wanted)};
             return;
         }
         int at = 0;
-        (check_field<T>(name, id, at++, why), ...);
+        (check_field<T>(name, id, at, why), ...);
         static_cast<void>(at);
     }
-    template <class T> void check_field(const char *name, int id, int at, status &why) const
+    /** `at` moves behind the fields that hold a T. */
+    template <class T> void check_field(const char *name, int id, int &at, status &why) const
     {
-        const int actual = uscope_event_field_type(w_, id, at);
-        if (!why || detail::fits<T>(actual)) return;
+        const int last = at + static_cast<int>(detail::width<T>::words);
+        int actual = 0;
+        while (at < last && detail::fits<T>(actual = uscope_event_field_type(w_, id, at)))
+            at++;
+        if (!why || at == last) return;
         why = {"OP_VALUE", std::string("event \"") + name + "\": field " + std::to_string(at) + " is " +
                                detail::type_name(actual) + ", the handle is for " +
                                detail::type_name(detail::type_number<T>()) + "; use the type of the schema"};
@@ -671,6 +854,61 @@ class cycle
     }
 
   private:
+    uscope_writer_t *w_;
+};
+
+/**
+ * The state of a storage at a checkpoint, between cycles: begun by the constructor, ended by the destructor.
+ * Every slot given is valid; of a dense storage all have to be given.
+ */
+class snapshot
+{
+  public:
+    snapshot(const trace &of, storage which) noexcept : w_(of.get())
+    {
+        uscope_checkpoint_begin(w_, which.id());
+    }
+    snapshot(const snapshot &) = delete;
+    snapshot &operator=(const snapshot &) = delete;
+    ~snapshot()
+    {
+        uscope_checkpoint_end(w_);
+    }
+    /** All fields of a slot. */
+    template <class... V> void slot(std::uint16_t slot, const V &...values) const noexcept
+    {
+        constexpr std::size_t n = (std::size_t{0} + ... + detail::width<V>::words);
+        static_assert(n >= 1);
+        unsigned long long words[n];
+        std::size_t at = 0;
+        (detail::store(words, at, values), ...);
+        first(slot, words, std::make_index_sequence<(n < 8 ? n : 8)>());
+        for (std::size_t i = 8; i < n; i++)
+            uscope_checkpoint_field(w_, slot, static_cast<std::uint16_t>(i), words[i]);
+    }
+
+  private:
+    template <std::size_t... I>
+    void first(std::uint16_t slot, const unsigned long long *words, std::index_sequence<I...>) const noexcept
+    {
+        constexpr std::size_t n = sizeof...(I);
+        if constexpr (n == 1)
+            uscope_checkpoint_slot1(w_, slot, words[I]...);
+        else if constexpr (n == 2)
+            uscope_checkpoint_slot2(w_, slot, words[I]...);
+        else if constexpr (n == 3)
+            uscope_checkpoint_slot3(w_, slot, words[I]...);
+        else if constexpr (n == 4)
+            uscope_checkpoint_slot4(w_, slot, words[I]...);
+        else if constexpr (n == 5)
+            uscope_checkpoint_slot5(w_, slot, words[I]...);
+        else if constexpr (n == 6)
+            uscope_checkpoint_slot6(w_, slot, words[I]...);
+        else if constexpr (n == 7)
+            uscope_checkpoint_slot7(w_, slot, words[I]...);
+        else
+            uscope_checkpoint_slot8(w_, slot, words[I]...);
+    }
     uscope_writer_t *w_;
 };
 

@@ -7,6 +7,7 @@ import { afterAll, expect, it } from 'vitest';
 import { BUILDS_MS, limitOfFile } from '../../test/support/limits.js';
 import { middle } from './lib/cost.mjs';
 import { layoutsOf } from './lib/layouts.mjs';
+import { pinsModule } from './lib/simulator.mjs';
 
 limitOfFile(BUILDS_MS);
 
@@ -43,4 +44,12 @@ it('a program in other layouts does the same, from other addresses; objects of a
 it('the middle one of several times counts, with the distance of the ends', () => {
   expect(middle([9, 1, 5])).toEqual({ seconds: 5, spread: 0.8 });
   expect(middle([3])).toEqual({ seconds: 3, spread: null });
+});
+
+it('what measures the formal interface alone has the ports of the tracer, and reads all but clock and reset in a record', () => {
+  const text = readFileSync(pinsModule(folder), 'utf8');
+  const ports = [...text.matchAll(/input logic .*?(rvfi_\w+)/g)].map(([, name]) => name);
+  expect(ports).toHaveLength(21);
+  const body = text.slice(text.indexOf('$fwrite'));
+  expect(ports.filter((name) => !new RegExp(`\\b${name}\\b`).test(body))).toEqual([]);
 });

@@ -179,6 +179,141 @@ static void of_a_builder()
     e(-5);
 }
 
+/** Fields of more than 64 bits, more than eight fields, lanes, snapshots: in C, and through handles. */
+static const char MUCH[] = R"(uscope: 1
+clocks: {clk: 1000}
+scopes:
+  top:
+    clock: clk
+    storages:
+      line: {slots: 4, kind: sparse, fields: {tag: i16, data: {bits: 130}, bus: {bits: 70, states: 4}}, properties: {all: {bits: 65}, on: bool}}
+      many: {slots: 2, kind: dense, fields: {a: u8, b: u8, c: u8, d: u8, e: u8, f: u8, g: u8, h: u8, i: i16, j: u8}}
+      one: counter
+      two: counter
+    events:
+      fill: {way: u8, data: {bits: 130}}
+      long: {a: u8, b: i16, c: bool, d: u32, e: i64, f: u8, bus: {bits: 70, states: 4}}
+      step: {id: u16}
+      both: {id: u16, stage: u8}
+)";
+using data_t = uscope::wide<130>;
+using bus_t = uscope::wide<70, true>;
+
+static uscope::options much_of(const char *name, const uscope::schema &schema)
+{
+    uscope::options how(name);
+    how.schema = &schema;
+    how.interval_ps = 10'000;
+    return how;
+}
+
+/** Returns what it allocates: snapshots do, in C too. */
+static unsigned long much_through_c(const uscope::schema &schema)
+{
+    unsigned long before = 0;
+    const uscope::trace trace(much_of("much_c", schema));
+    uscope_writer_t *const w = trace.get();
+    for (unsigned i = 0; i < 30; i++) {
+        if (i == 2) before = allocations;
+        const unsigned long long time = i * 1000ull;
+        if (uscope_checkpoint_due(w, time)) {
+            uscope_checkpoint_begin(w, 1);
+            for (std::uint16_t slot = 0; slot < 2; slot++) {
+                uscope_checkpoint_slot8(w, slot, i, 2, 3, 4, 5, 6, 7, 8);
+                uscope_checkpoint_field(w, slot, 8, static_cast<unsigned long long>(-9));
+                uscope_checkpoint_field(w, slot, 9, 10);
+            }
+            uscope_checkpoint_end(w);
+            uscope_checkpoint_begin(w, 2);
+            uscope_checkpoint_slot1(w, 0, 100 + i);
+            uscope_checkpoint_end(w);
+        }
+        uscope_begin_cycle(w, time);
+        uscope_slot_set(w, 0, 1, 1, i);
+        uscope_slot_set(w, 0, 1, 2, 0);
+        uscope_slot_set(w, 0, 1, 3, 2);
+        uscope_slot_put8(w, 0, 2, static_cast<unsigned long long>(-3), 1, 2, 3, i, 5, 6, 7);
+        uscope_prop_set(w, 0, 0, i);
+        uscope_prop_set(w, 0, 1, 1);
+        uscope_slot_put8(w, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8);
+        uscope_slot_set(w, 1, 0, 8, static_cast<unsigned long long>(-9));
+        uscope_slot_set(w, 1, 0, 9, i);
+        uscope_event4(w, 0, 7, i, 0, 1);
+        const unsigned char payload[] = {1,    0xfe, 0xff, 1, 4, 0, 0, 0, 0xfb, 0xff, 0xff, 0xff, 0xff,
+                                         0xff, 0xff, 0xff, 6, 1, 0, 0, 0, 0,    0,    0,    0,    2,
+                                         0,    0,    0,    0, 0, 0, 0, 3, 0,    0,    0,    0,    0,
+                                         0,    0,    4,    0, 0, 0, 0, 0, 0,    0};
+        uscope_event_bytes(w, 1, payload, sizeof payload);
+        uscope_count_lanes(w, 2, 3);
+        uscope_event1_lanes(w, 2, 5, 0x030201, 8);
+        uscope_event2_lanes(w, 3, 3, 0x0201, 8, 4, 1);
+        uscope_end_cycle(w);
+    }
+    return allocations - before;
+}
+
+static void much_through_handles(const uscope::schema &schema, unsigned long allocated)
+{
+    uscope::trace trace(much_of("much", schema));
+    const auto line = trace.storage("top/line"), many = trace.storage("top/many"),
+               one = trace.storage("top/one");
+    const auto data = line.field<data_t>("data");
+    const auto all = line.property<uscope::wide<65>>("all");
+    const auto on = line.property<bool>("on");
+    const auto fill = trace.event<std::uint8_t, data_t>("top/fill");
+    const auto long_event =
+        trace.event<std::uint8_t, std::int16_t, bool, std::uint32_t, std::int64_t, std::uint8_t, bus_t>(
+            "top/long");
+    const auto step = trace.event<std::uint16_t>("top/step");
+    const auto both = trace.event<std::uint16_t, std::uint8_t>("top/both");
+    const bus_t bus({1, 2}, {3, 4});
+    unsigned long before = 0;
+    for (unsigned i = 0; i < 30; i++) {
+        if (i == 2) before = allocations;
+        const unsigned long long time = i * 1000ull;
+        if (trace.checkpoint_due(time)) {
+            const uscope::snapshot of_many(trace, many);
+            for (std::uint16_t slot = 0; slot < 2; slot++)
+                of_many.slot(slot, i, 2, 3, 4, 5, 6, 7, 8, -9, 10);
+        }
+        if (i % 10 == 0 && i > 0) {
+            const uscope::snapshot of_one(trace, one);
+            of_one.slot(0, 100 + i);
+        }
+        const uscope::cycle cycle(trace, time);
+        line.set(1, data, {{i, 0, 2}});
+        line.put(2, -3, data_t({1, 2, 3}), bus_t({i, 5}, {6, 7}));
+        line.set_property(all, {{i, 1}});
+        static_cast<void>(on);
+        many.put(0, 1, 2, 3, 4, 5, 6, 7, 8, -9, i);
+        fill(7, {{i, 0, 1}});
+        long_event(1, -2, true, 4, -5, 6, bus);
+        one.count_lanes(3);
+        step.lanes(5, 0x030201, 8);
+        both.lanes(3, 0x0201, 8, 4, 1);
+    }
+    CHECK(allocations - before == allocated);
+    CHECK(code_of([&] { line.property<std::uint8_t>("on"); }) == "OP_VALUE");
+    CHECK(code_of([&] { line.property<bool>("off"); }) == "OP_PROPERTY");
+    CHECK(code_of([&] { line.field<uscope::wide<128>>("data"); }) == "OP_FIELD");
+    CHECK(code_of([&] { line.field<std::uint64_t>("data"); }) == "OP_FIELD");
+    CHECK((code_of([&] { trace.event<std::uint8_t, uscope::wide<65>>("top/fill"); }) == "OP_PAYLOAD"));
+    CHECK((code_of([&] { trace.event<uscope::wide<65>>("top/both"); }) == "OP_VALUE"));
+    uscope::status why;
+    line.property<std::uint64_t>("on", why);
+    CHECK(why.code == "OP_VALUE" && why.message.find("property \"on\" is bool") == 0);
+    line.property<bool>("on", why);
+    CHECK(static_cast<bool>(why));
+    CHECK(trace.close().rejected == 0);
+}
+
+static void of_much()
+{
+    const uscope::schema schema = uscope::schema::from_text(MUCH);
+    const unsigned long allocated = much_through_c(schema);
+    much_through_handles(schema, allocated);
+}
+
 /** Each thread has a trace. */
 static void on_threads()
 {
@@ -218,6 +353,7 @@ int main()
     through_handles();
     through_generated();
     of_a_builder();
+    of_much();
     on_threads();
     of_what_is_wrong();
     std::printf("%d failures\n", failures);

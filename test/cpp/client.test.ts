@@ -53,6 +53,14 @@ describe('uscope.hpp', () => {
     expect(await dump('handles')).toBe(golden);
     expect(await dump('generated')).toBe(golden);
     expect(await dump('built')).toContain('-5');
+    // Fields of more than 64 bits, more than eight fields, lanes; snapshots are in the state at the end of the trace.
+    const much = await dump('much_c');
+    expect(much.split('\n').length).toBeGreaterThan(600);
+    expect(await dump('much')).toBe(much);
+    const state = async (trace: string): Promise<string> =>
+      (await runUscope(['state', join(directory, 'out', `${trace}.uscope`), '--at', '20000'])).out;
+    expect(await state('much')).toBe(await state('much_c'));
+    expect(await state('much')).toMatch(/top\/one\D+1\/1\n.*121/);
   });
 
   const hasClang = !lacks('clang++', spawnSync('clang++', ['--version']).status === 0);
@@ -65,7 +73,7 @@ describe('uscope.hpp', () => {
         ]
       : []),
   ])('compiles without warnings (%s, %s), generated code too', (compiler, standard) => {
-    const source = ['core', 'plain', 'hostile'].map((name) => `#include "${name}.hpp"\n`).join('');
+    const source = ['core', 'plain', 'hostile', 'wide'].map((name) => `#include "${name}.hpp"\n`).join('');
     const file = join(directory, 'all.cpp');
     writeFileSync(file, source);
     execFileSync(compiler, [`-std=${standard}`, ...WARNINGS, ...INCLUDES, '-fsyntax-only', file]);
@@ -81,10 +89,12 @@ describe('uscope.hpp', () => {
     ];
     const lines = wrong.map((statement, n) => `void f${n}(core::trace &t) { ${statement} }`);
     const file = join(directory, 'wrong.cpp');
-    writeFileSync(file, `#include "core.hpp"\n${lines.join('\n')}\n`);
+    writeFileSync(file, `#include "core.hpp"\n${lines.join('\n')}\nvoid fraction(uscope::storage &s) { s.put(1, 1.5); }\n`);
     const args = ['-std=c++17', ...INCLUDES, '-fsyntax-only', file];
     const { stderr } = spawnSync('g++', args, { encoding: 'utf8' });
     const places = [...stderr.matchAll(/wrong\.cpp:(\d+):\d+: error/g)].map(([, line]) => Number(line));
     expect([...new Set(places)]).toHaveLength(wrong.length);
+    // Of what has no generated code, the header says it.
+    expect(stderr).toMatch(/error: static assertion failed: fields hold integers, bool, enums/);
   });
 });

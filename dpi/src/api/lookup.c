@@ -159,6 +159,17 @@ int uscope_field_type(uscope_writer_t *w, int storage, int field)
     return uscopei_fields_of(schema, (unsigned)storage)[field].type;
 }
 
+int uscope_property_type(uscope_writer_t *w, int storage, int property)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, "property_type");
+    if (!t || storage < 0 || (uint32_t)storage >= t->num_storages) return -1;
+    const struct uscopei_schema *schema = t->session->schema;
+    struct property_shape shape = schema->properties[storage];
+    return property < 0 || (uint32_t)property >= shape.count
+               ? -1
+               : schema->field_infos[shape.first + (unsigned)property].type;
+}
+
 int uscope_num_slots(uscope_writer_t *w, int storage)
 {
     struct uscopei_trace *t = uscopei_resolve(w, "num_slots");

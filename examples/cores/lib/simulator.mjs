@@ -1,5 +1,5 @@
 /** Builds a core's simulator with Verilator, and runs it with a trace and a log. */
-import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { here, root, run } from './commands.mjs';
 import { filesOf } from './sources.mjs';
@@ -18,7 +18,7 @@ const PIPELINE = [
   ...['retirement_pkg.sv', 'mirror_pkg.sv'].map((name) => join(here, 'common', name)),
 ];
 /** Macros that choose what a build has besides the core and its memory. */
-const DEFINES = { traced: ['USCOPE'], pins: ['USCOPE'], pipeline: ['PIPELINE_LOG'] };
+const DEFINES = { traced: ['USCOPE'], pins: ['USCOPE'], pipeline: ['PIPELINE_LOG'], bare: ['NO_LOG'] };
 const WAVEFORMS = { vcd: ['--trace'], fst: ['--trace-fst'] };
 // Warnings of the cores' sources are not ours.
 const OPTIONS =
@@ -47,12 +47,10 @@ export function buildSimulator(core, folder, work, kind) {
   const includes = [...(core.include ?? []), ...(own.include ?? [])].map((name) => `-I${join(folder, name)}`);
   const defines = [...core.defines, ...(own.defines ?? []), ...(DEFINES[kind] ?? [])];
   const sources = [
-    ...({ traced: TRACER, pipeline: PIPELINE, pins: [join(here, 'common/rvfi_pins.sv')] }[kind] ?? []),
+    ...({ traced: TRACER, pipeline: PIPELINE, pins: [pinsModule(work)] }[kind] ?? []),
     ...filesOf({ ...core, patched: { ...core.patched, ...own.patched } }, folder, work),
     ...(own.sources ?? []).map((name) => join(folder, name)),
-    ...['memory.sv', kind === 'bare' ? 'rvfi_no_log.sv' : 'rvfi_log.sv'].map((name) =>
-      join(here, 'common', name),
-    ),
+    ...['memory.sv', 'rvfi_log.sv'].map((name) => join(here, 'common', name)),
     ...[...(core.after ?? []), 'top.sv'].map((name) => join(here, core.id, name)),
     ...(kind === 'pipeline' ? pipelineFiles(core) : []),
     ...(kind === 'own' && core.ownTracer.local ? [join(here, core.id, core.ownTracer.local)] : []),
@@ -80,6 +78,17 @@ export function buildSimulator(core, folder, work, kind) {
     throw error;
   }
   return program;
+}
+
+/** A module with the ports of uscope_rvfi that reads them all and records nothing. Written again only when it differs, for `isCurrent`. */
+export function pinsModule(work) {
+  const tracer = readFileSync(join(SV, 'uscope_rvfi.sv'), 'utf8');
+  const head = /^module uscope_rvfi #\([\s\S]*?^\);\n/m.exec(tracer)?.[0];
+  if (!head) throw new Error('sv/uscope_rvfi.sv has no module of that name with parameters and ports');
+  const text = head + readFileSync(join(here, 'common/rvfi_pins.inc'), 'utf8');
+  const file = join(work, 'rvfi_pins.sv');
+  if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeFileSync(file, text);
+  return file;
 }
 
 function isCurrent(program, inputs) {

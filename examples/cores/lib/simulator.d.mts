@@ -1,0 +1,1 @@
+export function pinsModule(work: string): string;
