@@ -218,6 +218,9 @@ describe('a question', () => {
   it('may be explained', async () => {
     expect((await rowsOf('explain select * from traces')).length).toBe(1);
     expect((await rowsOf('explain analyze select count(*) from traces')).length).toBe(1);
+    const { out } = await runUscope(['sql', dataset, 'explain select count(*) from traces']);
+    expect(out.split('\n').length).toBeGreaterThan(5);
+    expect(out).toMatch(/^│ +UNGROUPED_AGGREGATE +│$/m);
   });
 
   it('ends when its time is over', async () => {
@@ -378,6 +381,24 @@ describe('what goes wrong', () => {
     const { status, err } = await runUscope(['sql', dataset, 'select 1', '--memory', 'much']);
     expect(status).toBe(1);
     expect(err).toMatch(/DATASET_QUERY: /);
+  });
+
+  it('a run that two sources have, whose rows would count twice', async () => {
+    const trace = join(directory, 'runA', 'core0.uscope');
+    const { status, out, err } = await runUscope(['sql', dataset, trace, 'select count(*) from traces']);
+    expect([status, out]).toEqual([1, '']);
+    expect(err).toMatch(/DATASET_RUN: the run "runA" is in two of the sources, .*--run/);
+  });
+
+  it('no run that was changed since', async () => {
+    const target = join(directory, 'since');
+    const args = [join(directory, 'runA'), '-o', target, '--since', '2100-01-01'];
+    const { status, out, err } = await runUscope(['export', ...args]);
+    expect([status, out, err]).toEqual([
+      0,
+      '',
+      'uscope: no run has a trace that was changed since 2100-01-01\n',
+    ]);
   });
 
   it('wrong names and arguments', async () => {

@@ -1,6 +1,7 @@
 /** A connection that can only ask: views of the tables of datasets, the ready-made questions, and no way to other files, the network or a change. */
 import { join, resolve } from 'node:path';
 import type { FunctionSymbol } from '../semantics/program/index.js';
+import { checkDistinctRuns } from './distinct-runs.js';
 import { type Connection, type Engine, named, quoted } from './engine/duckdb.js';
 import { openDataset, TABLES } from './layout.js';
 import { type LinkOf, Links, placeColumns } from './links.js';
@@ -51,7 +52,7 @@ export class SqlSession {
 
   /**
    * @param datasets directories, read as one
-   * @throws UscopeError DATASET_LAYOUT, DATASET_QUERY for a wrong memory limit
+   * @throws UscopeError DATASET_LAYOUT, DATASET_RUN for a run that two of them have, DATASET_QUERY for a wrong memory limit
    */
   static async open(
     engine: Engine,
@@ -63,6 +64,7 @@ export class SqlSession {
       await openDataset(root);
       await completeRuns(root);
     }
+    await checkDistinctRuns(roots);
     const scratch = await makeScratch('sql');
     try {
       const instance = await engine.api.DuckDBInstance.create(':memory:', {
