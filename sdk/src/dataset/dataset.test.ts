@@ -11,10 +11,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startRangeServer } from '../../../test/support/range-server.js';
 import { analyze, build, generator, type Recorded, record } from '../../../test/support/recorded-run.js';
 import { runUscope } from '../../../test/support/run-cli.js';
 import { memorySource, openTrace } from '../reader/index.js';
+import { parseSchema } from '../schema/index.js';
 import { type CoreReport, findCore, InstructionEnd, instructions } from '../semantics/cpu/index.js';
+import { TraceWriter } from '../writer/index.js';
 import { loadEngine, SqlSession } from './index.js';
 import { StagedRun } from './publish.js';
 
@@ -302,6 +305,66 @@ describe('a question', () => {
       join(directory, 'moved'),
     );
     expect(moved).toEqual([{ run: 'moved', n: report.instructions.fetched }]);
+  });
+});
+
+describe('an export', () => {
+  it('of a trace of a web server, which is read again each time: nothing says whether it has changed', async () => {
+    const server = await startRangeServer(bytes);
+    try {
+      const target = join(directory, 'fetched');
+      const args = ['export', server.url, '-o', target];
+      const count = async () => {
+        const { out, err } = await runUscope([...args, '--run', 'far']);
+        expect(err).toBe('');
+        return out;
+      };
+      expect(await count()).toBe(`far: 1 core, ${report.instructions.fetched} instructions\n`);
+      server.bytes = build(recorded.frames.slice(0, 200), 40);
+      server.etag = '"2"';
+      expect(await count()).toMatch(/^far: 1 core, /);
+      const rows = await rowsOf(
+        "select run, count(*) as n, max(file) as file from instructions join traces using (run, core) where run = 'far' group by run",
+        target,
+      );
+      expect(rows).toMatchObject([{ run: 'far', file: server.url }]);
+      expect(Number(rows[0]?.n)).toBeLessThan(report.instructions.fetched);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('of a trace that is being written has what there is, and all of it later', async () => {
+    const path = join(directory, 'growing', 'core0.uscope');
+    mkdirSync(join(directory, 'growing'));
+    const { schema } = parseSchema('uscope: 1\nclocks: {clk: 1 ns}\nevents:\n  go: {value: u32}\n');
+    const writer = await TraceWriter.create({ path, schema, checkpointIntervalPs: 10_000 });
+    const write = async (from: number, to: number): Promise<void> => {
+      for (let cycle = from; cycle < to; cycle++) {
+        writer.beginCycle(cycle * 1000);
+        writer.event('go', { value: cycle });
+        writer.endCycle();
+        await writer.ready();
+      }
+    };
+    const target = join(directory, 'growing-tables');
+    const exportNow = async (): Promise<Record<string, unknown>[]> => {
+      const { status, err } = await runUscope(['export', path, '-o', target]);
+      expect([status, err]).toEqual([0, '']);
+      return rowsOf(
+        'select count(*) as n, max(value) as last, bool_and(is_complete) as whole from events, traces',
+        target,
+      );
+    };
+    await write(0, 100);
+    await writer.flush();
+    const [early] = await exportNow();
+    expect(early).toMatchObject({ whole: false });
+    expect(Number(early?.n)).toBeGreaterThan(50);
+    expect(early?.last).toBe(Number(early?.n) - 1);
+    await write(100, 200);
+    await writer.close();
+    expect(await exportNow()).toEqual([{ n: 200, last: 199, whole: true }]);
   });
 });
 
