@@ -119,3 +119,7 @@ export function queryError(error: unknown, ended: Ended = 'interrupt'): unknown 
     : message.trim();
   return new UscopeError('DATASET_QUERY', detail, {}, { cause: error });
 }
+
+/** Whether the engine found a file no more. */
+export const isOfGoneFile = (error: unknown): boolean =>
+  /IO Error: (No files found|Cannot open file)/.test(error instanceof Error ? error.message : '');
