@@ -139,6 +139,20 @@ it('a run that comes with other columns, and one whose columns change', async ()
   await close();
 });
 
+it('columns without sign of a run that comes later', async () => {
+  const part = (more: string) => `select 1::BIGINT as seq, -1::BIGINT as pc${more}`;
+  await writePart('a', part(''));
+  const { ask, close } = await questions(dataset);
+  const pcs = 'select pc, count(*) from unsigned.instructions group by pc';
+  for (let time = 0; time < 2; time++) expect(await ask(pcs)).toEqual([[2n ** 64n - 1n, 1n]]);
+  await writePart('b', part(', 3::BIGINT as more'));
+  for (let time = 0; time < 2; time++) {
+    expect(await ask(pcs)).toEqual([[2n ** 64n - 1n, 2n]]);
+    expect(await ask("select max(more) from unsigned.instructions where run in ('b')")).toEqual([[3n]]);
+  }
+  await close();
+});
+
 it('tags that some runs have only', async () => {
   const traces = (more: string) => `select '/x' as file, 'cpu' as kind${more}`;
   await writePart('a', traces(''), { table: 'traces' });
