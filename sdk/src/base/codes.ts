@@ -130,7 +130,8 @@ export const ERROR_CODES = {
   DATASET_ENGINE: 'The package that writes datasets and answers SQL is not installed.',
   DATASET_LAYOUT: 'The directory is no dataset, or one of a newer layout.',
   DATASET_NAME: 'A run, tag or table cannot have that name.',
-  DATASET_RUN: 'The dataset has a run of that name, made of other traces.',
+  DATASET_RUN:
+    'The dataset has a run of that name, made of other traces; or two sources of a question have a run of that name.',
   DATASET_LOCKED: 'Another process is exporting the same run.',
   DATASET_WRITE: 'A run could not be written; the dataset is as before.',
   DATASET_STATEMENT: 'The statement does something other than ask.',

@@ -12,10 +12,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
+import { startRangeServer } from '../../../test/support/range-server.js';
 import { analyze, build, generator, type Recorded, record } from '../../../test/support/recorded-run.js';
 import { runUscope } from '../../../test/support/run-cli.js';
 import { memorySource, openTrace } from '../reader/index.js';
+import { parseSchema } from '../schema/index.js';
 import { type CoreReport, findCore, InstructionEnd, instructions } from '../semantics/cpu/index.js';
+import { TraceWriter } from '../writer/index.js';
 import { loadEngine, SqlSession } from './index.js';
 import { StagedRun } from './publish.js';
 
@@ -222,6 +225,9 @@ describe('a question', () => {
   it('may be explained', async () => {
     expect((await rowsOf('explain select * from traces')).length).toBe(1);
     expect((await rowsOf('explain analyze select count(*) from traces')).length).toBe(1);
+    const { out } = await runUscope(['sql', dataset, 'explain select count(*) from traces']);
+    expect(out.split('\n').length).toBeGreaterThan(5);
+    expect(out).toMatch(/^│ +UNGROUPED_AGGREGATE +│$/m);
   });
 
   it('ends when its time is over', async () => {
@@ -305,6 +311,66 @@ describe('a question', () => {
   });
 });
 
+describe('an export', () => {
+  it('of a trace of a web server, which is read again each time: nothing says whether it has changed', async () => {
+    const server = await startRangeServer(bytes);
+    try {
+      const target = join(directory, 'fetched');
+      const args = ['export', server.url, '-o', target];
+      const count = async () => {
+        const { out, err } = await runUscope([...args, '--run', 'far']);
+        expect(err).toBe('');
+        return out;
+      };
+      expect(await count()).toBe(`far: 1 core, ${report.instructions.fetched} instructions\n`);
+      server.bytes = build(recorded.frames.slice(0, 200), 40);
+      server.etag = '"2"';
+      expect(await count()).toMatch(/^far: 1 core, /);
+      const rows = await rowsOf(
+        "select run, count(*) as n, max(file) as file from instructions join traces using (run, core) where run = 'far' group by run",
+        target,
+      );
+      expect(rows).toMatchObject([{ run: 'far', file: server.url }]);
+      expect(Number(rows[0]?.n)).toBeLessThan(report.instructions.fetched);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('of a trace that is being written has what there is, and all of it later', async () => {
+    const path = join(directory, 'growing', 'core0.uscope');
+    mkdirSync(join(directory, 'growing'));
+    const { schema } = parseSchema('uscope: 1\nclocks: {clk: 1 ns}\nevents:\n  go: {value: u32}\n');
+    const writer = await TraceWriter.create({ path, schema, checkpointIntervalPs: 10_000 });
+    const write = async (from: number, to: number): Promise<void> => {
+      for (let cycle = from; cycle < to; cycle++) {
+        writer.beginCycle(cycle * 1000);
+        writer.event('go', { value: cycle });
+        writer.endCycle();
+        await writer.ready();
+      }
+    };
+    const target = join(directory, 'growing-tables');
+    const exportNow = async (): Promise<Record<string, unknown>[]> => {
+      const { status, err } = await runUscope(['export', path, '-o', target]);
+      expect([status, err]).toEqual([0, '']);
+      return rowsOf(
+        'select count(*) as n, max(value) as last, bool_and(is_complete) as whole from events, traces',
+        target,
+      );
+    };
+    await write(0, 100);
+    await writer.flush();
+    const [early] = await exportNow();
+    expect(early).toMatchObject({ whole: false });
+    expect(Number(early?.n)).toBeGreaterThan(50);
+    expect(early?.last).toBe(Number(early?.n) - 1);
+    await write(100, 200);
+    await writer.close();
+    expect(await exportNow()).toEqual([{ n: 200, last: 199, whole: true }]);
+  });
+});
+
 describe('what goes wrong', () => {
   it('damage in the middle is a gap, and the rest is there', async () => {
     const hurt = bytes.slice();
@@ -381,6 +447,24 @@ describe('what goes wrong', () => {
     const { status, err } = await runUscope(['sql', dataset, 'select 1', '--memory', 'much']);
     expect(status).toBe(1);
     expect(err).toMatch(/DATASET_QUERY: /);
+  });
+
+  it('a run that two sources have, whose rows would count twice', async () => {
+    const trace = join(directory, 'runA', 'core0.uscope');
+    const { status, out, err } = await runUscope(['sql', dataset, trace, 'select count(*) from traces']);
+    expect([status, out]).toEqual([1, '']);
+    expect(err).toMatch(/DATASET_RUN: the run "runA" is in two of the sources, .*--run/);
+  });
+
+  it('no run that was changed since', async () => {
+    const target = join(directory, 'since');
+    const args = [join(directory, 'runA'), '-o', target, '--since', '2100-01-01'];
+    const { status, out, err } = await runUscope(['export', ...args]);
+    expect([status, out, err]).toEqual([
+      0,
+      '',
+      'uscope: no run has a trace that was changed since 2100-01-01\n',
+    ]);
   });
 
   it('wrong names and arguments', async () => {

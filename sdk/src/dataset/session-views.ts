@@ -29,6 +29,8 @@ export class SessionViews {
   private readonly schemas: FileSchemas;
   /** Queries of the views that are there. */
   private readonly queries = new Map<TableName, string>();
+  /** Versions of the tables whose unsigned views are there. */
+  private readonly unsigned = new Map<TableName, string>();
 
   /** @param roots of datasets, read as one */
   constructor(
@@ -58,8 +60,11 @@ export class SessionViews {
   /** The same with addresses and payloads unsigned, of views that are there. */
   async makeUnsigned(tables: readonly TableName[], readings: readonly Reading[]): Promise<void> {
     for (const table of tables) {
+      const version = this.versionOf(table, readings);
+      if (this.unsigned.get(table) === version) continue;
       const paths = this.filesOf(table, readings).map(({ path }) => quoted(path));
       await viewUnsigned(this.connection, table, paths);
+      this.unsigned.set(table, version);
     }
   }
 

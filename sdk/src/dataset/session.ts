@@ -1,6 +1,7 @@
 /** A connection that can only ask: views of the tables of datasets, the ready-made questions, and no way to other files, the network or a change. */
 import { join, resolve } from 'node:path';
 import type { FunctionSymbol } from '../semantics/program/index.js';
+import { checkDistinctRuns } from './distinct-runs.js';
 import { type Connection, type Engine, named, quoted } from './engine/duckdb.js';
 import { openDataset, TABLES } from './layout.js';
 import { type LinkOf, Links, placeColumns } from './links.js';
@@ -11,7 +12,13 @@ import { beginReading, type Reading } from './readers.js';
 import { makeScratch, type Scratch } from './scratch.js';
 import { SessionViews } from './session-views.js';
 import { bindRange, type Periods, periodsOf, type ShownRange } from './shown-range.js';
-import { type Ended, type PreparedQuestion, prepareQuestion, queryError } from './statements.js';
+import {
+  type Ended,
+  isOfGoneFile,
+  type PreparedQuestion,
+  prepareQuestion,
+  queryError,
+} from './statements.js';
 import { namesUnsigned, UNSIGNED } from './unsigned.js';
 import { emptyView, functionsView } from './views.js';
 
@@ -25,6 +32,20 @@ export interface SessionOptions {
 }
 
 const INTERRUPT_MS = 50;
+/** Of a question whose files go away before its first row. */
+const ATTEMPTS = 5;
+
+interface How {
+  readonly signal?: AbortSignal | undefined;
+  /** null: the question is about all that there is. */
+  readonly range?: ShownRange | null;
+}
+
+type Begin<T> = (
+  prepared: PreparedQuestion,
+  readings: readonly Reading[],
+  periods: Periods,
+) => Promise<() => Promise<T>>;
 
 type Result = Awaited<ReturnType<Connection['stream']>>;
 
@@ -51,7 +72,7 @@ export class SqlSession {
 
   /**
    * @param datasets directories, read as one
-   * @throws UscopeError DATASET_LAYOUT, DATASET_QUERY for a wrong memory limit
+   * @throws UscopeError DATASET_LAYOUT, DATASET_RUN for a run that two of them have, DATASET_QUERY for a wrong memory limit
    */
   static async open(
     engine: Engine,
@@ -63,6 +84,7 @@ export class SqlSession {
       await openDataset(root);
       await completeRuns(root);
     }
+    await checkDistinctRuns(roots);
     const scratch = await makeScratch('sql');
     try {
       const instance = await engine.api.DuckDBInstance.create(':memory:', {
@@ -113,7 +135,8 @@ export class SqlSession {
   ): Promise<T> {
     return this.answer(sql, { signal }, async (prepared, readings) => {
       const linkOf = await this.linkOf(prepared, readings);
-      return use(await prepared.stream(), linkOf);
+      const result = await prepared.stream();
+      return () => use(result, linkOf);
     });
   }
 
@@ -124,9 +147,10 @@ export class SqlSession {
     use: (result: Result, periods: Periods) => Promise<T>,
     signal?: AbortSignal,
   ): Promise<T> {
-    return this.answer(sql, { signal, range }, async (prepared, _, periods) =>
-      use(await prepared.stream(), periods),
-    );
+    return this.answer(sql, { signal, range }, async (prepared, _, periods) => {
+      const result = await prepared.stream();
+      return () => use(result, periods);
+    });
   }
 
   private async linkOf(prepared: PreparedQuestion, readings: readonly Reading[]): Promise<LinkOf | null> {
@@ -144,7 +168,8 @@ export class SqlSession {
       "SELECT table_name, column_name FROM duckdb_columns() WHERE NOT internal AND schema_name = 'main' ORDER BY table_name, column_index";
     return this.answer(question, {}, async () => {
       const result = await this.connection.runAndReadAll(question);
-      return result.getRows().map(([table, column]) => ({ table: String(table), column: String(column) }));
+      return async () =>
+        result.getRows().map(([table, column]) => ({ table: String(table), column: String(column) }));
     });
   }
 
@@ -153,7 +178,7 @@ export class SqlSession {
     const question = 'SELECT DISTINCT column_name FROM duckdb_columns() WHERE NOT internal ORDER BY 1';
     return this.answer(question, {}, async () => {
       const result = await this.connection.runAndReadAll(question);
-      return result.getRows().map(([name]) => String(name));
+      return async () => result.getRows().map(([name]) => String(name));
     });
   }
 
@@ -163,35 +188,55 @@ export class SqlSession {
     const question = sql.replace(/[;\s]+$/, '');
     return this.answer(sql, { signal }, async () => {
       await this.connection.run(`COPY (${question}\n) TO ${quoted(path)} (FORMAT parquet, COMPRESSION zstd)`);
-      return path;
+      return async () => path;
     });
   }
 
-  /** Files that are joined or replaced meanwhile stay until the question has its answer. */
-  private async answer<T>(
-    sql: string,
-    { signal, range }: { readonly signal?: AbortSignal | undefined; readonly range?: ShownRange | null },
-    work: (prepared: PreparedQuestion, readings: readonly Reading[], periods: Periods) => Promise<T>,
-  ): Promise<T> {
+  /**
+   * Joined files that are replaced meanwhile stay until the question has its answer. A run that is replaced takes its files with it: then the question begins again.
+   * @param begin until the first row; what it returns reads the rows, once
+   */
+  private async answer<T>(sql: string, how: How, begin: Begin<T>): Promise<T> {
     const readings: Reading[] = [];
     try {
       for (const root of this.roots) readings.push(await beginReading(root));
-      return await this.limited(signal, async () => {
-        const periods = range === undefined ? new Map<string, bigint>() : await this.periods(readings);
-        const tables = await this.names.viewsOf(sql);
-        const limit = range ? { range, periods } : undefined;
-        await this.views.make(tables, readings, { limit, isOfFewRuns: picksRuns(sql) });
-        if (namesUnsigned(sql)) await this.views.makeUnsigned(tables, readings);
-        const prepared = await prepareQuestion(this.engine.api, this.connection, sql, this.ours);
-        try {
-          if (range !== undefined) bindRange(prepared, range);
-          return await work(prepared, readings, periods);
-        } finally {
-          prepared.destroySync();
+      return await this.limited(how.signal, async () => {
+        for (let attempt = 1; ; attempt++) {
+          const begun = await this.begun(sql, how, readings, begin).catch((error) => {
+            if (attempt < ATTEMPTS && isOfGoneFile(error)) return null;
+            throw error;
+          });
+          if (begun === null) continue;
+          try {
+            return await begun.read();
+          } finally {
+            begun.prepared.destroySync();
+          }
         }
       });
     } finally {
       for (const reading of readings) reading.end();
+    }
+  }
+
+  private async begun<T>(
+    sql: string,
+    { range }: How,
+    readings: readonly Reading[],
+    begin: Begin<T>,
+  ): Promise<{ readonly prepared: PreparedQuestion; readonly read: () => Promise<T> }> {
+    const periods = range === undefined ? new Map<string, bigint>() : await this.periods(readings);
+    const tables = await this.names.viewsOf(sql);
+    const limit = range ? { range, periods } : undefined;
+    await this.views.make(tables, readings, { limit, isOfFewRuns: picksRuns(sql) });
+    if (namesUnsigned(sql)) await this.views.makeUnsigned(tables, readings);
+    const prepared = await prepareQuestion(this.engine.api, this.connection, sql, this.ours);
+    try {
+      if (range !== undefined) bindRange(prepared, range);
+      return { prepared, read: await begin(prepared, readings, periods) };
+    } catch (error) {
+      prepared.destroySync();
+      throw error;
     }
   }
 

@@ -104,10 +104,13 @@ const ADVICE: Readonly<Record<Ended, string>> = {
 /** What the engine advises instead cannot be set here. */
 const MORE_MEMORY = 'raise the limit with --memory, or ask about fewer runs or cycles';
 
+/** What its package puts before it. */
+const EXTRACTING = /^Failed to extract statements: /;
+
 /** What the engine says of a question, with a code. */
 export function queryError(error: unknown, ended: Ended = 'interrupt'): unknown {
   if (error instanceof UscopeError) return error;
-  const message = error instanceof Error ? error.message : String(error);
+  const message = (error instanceof Error ? error.message : String(error)).replace(EXTRACTING, '');
   if (/^INTERRUPT/i.test(message)) {
     return new UscopeError('DATASET_TIMEOUT', ADVICE[ended], {}, { cause: error });
   }
@@ -116,3 +119,7 @@ export function queryError(error: unknown, ended: Ended = 'interrupt'): unknown 
     : message.trim();
   return new UscopeError('DATASET_QUERY', detail, {}, { cause: error });
 }
+
+/** Whether the engine found a file no more. */
+export const isOfGoneFile = (error: unknown): boolean =>
+  /IO Error: (No files found|Cannot open file)/.test(error instanceof Error ? error.message : '');

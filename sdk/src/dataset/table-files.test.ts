@@ -9,6 +9,7 @@ import { quoted } from './engine/duckdb.js';
 import { FileSchemas } from './file-schemas.js';
 import { LAYOUT, MARKER } from './layout.js';
 import { datasetStats } from './manage/index.js';
+import { SqlSession } from './session.js';
 import { TableFiles } from './table-files.js';
 
 // The database engine's threads.
@@ -89,6 +90,30 @@ it('runs that come, go and are replaced', async () => {
   await close();
 });
 
+it('a run that is replaced while a question begins', async () => {
+  await writePart('a', instructions(1));
+  await writePart('a', instructions(2), { part: 1 });
+  const session = await SqlSession.open(engine, [dataset]);
+  const { connection: asked } = session as unknown as { connection: { run(sql: string): Promise<unknown> } };
+  const run = asked.run.bind(asked);
+  let isReplaced = false;
+  asked.run = (sql) => {
+    if (!isReplaced && sql.startsWith('CREATE OR REPLACE VIEW')) {
+      rmSync(join(dataset, 'instructions', 'run=a', 'core=core0', 'part-1.parquet'));
+      isReplaced = true;
+    }
+    return run(sql);
+  };
+  const rows = await session.ask(ofAll, async (result) => (await result.fetchChunk())?.getRows());
+  expect([isReplaced, rows]).toEqual([true, [['a', 1n]]]);
+  // What is not there at all is an error.
+  const missing = `from read_parquet(${quoted(join(dataset, 'none.parquet'))})`;
+  await expect(session.ask(missing, (result) => result.fetchChunk())).rejects.toMatchObject({
+    code: 'DATASET_QUERY',
+  });
+  await session.close();
+});
+
 it('a run that comes with other columns, and one whose columns change', async () => {
   await writePart('a', instructions(1));
   await writePart('b', instructions(2));
@@ -110,6 +135,20 @@ it('a run that comes with other columns, and one whose columns change', async ()
     expect(await ask("select count(issue_cycle), count(*) from instructions where run = 'b'")).toEqual([
       [1n, 1n],
     ]);
+  }
+  await close();
+});
+
+it('columns without sign of a run that comes later', async () => {
+  const part = (more: string) => `select 1::BIGINT as seq, -1::BIGINT as pc${more}`;
+  await writePart('a', part(''));
+  const { ask, close } = await questions(dataset);
+  const pcs = 'select pc, count(*) from unsigned.instructions group by pc';
+  for (let time = 0; time < 2; time++) expect(await ask(pcs)).toEqual([[2n ** 64n - 1n, 1n]]);
+  await writePart('b', part(', 3::BIGINT as more'));
+  for (let time = 0; time < 2; time++) {
+    expect(await ask(pcs)).toEqual([[2n ** 64n - 1n, 2n]]);
+    expect(await ask("select max(more) from unsigned.instructions where run in ('b')")).toEqual([[3n]]);
   }
   await close();
 });

@@ -10,15 +10,20 @@ export type Cell = unknown;
 
 /** Beyond, a table is no table to read; the other forms print all. */
 const MAX_TABLE_ROWS = 10_000;
+/** Of EXPLAIN. */
+const PLAN_COLUMNS = 'explain_key,explain_value';
 
 export class RowPrinter {
   private readonly kept: string[][] = [];
   private count = 0;
+  /** Of the engine, which draws it in lines. */
+  private readonly isPlan: boolean;
 
   constructor(
     private readonly form: Form,
     private readonly names: readonly string[],
   ) {
+    this.isPlan = form === 'table' && names.join() === PLAN_COLUMNS;
     if (form === 'csv') io.out(`${names.map(csv).join(',')}\n`);
     if (form === 'json') io.out('[');
     if (form === 'markdown') {
@@ -31,6 +36,7 @@ export class RowPrinter {
     this.count++;
     if (form === 'csv') io.out(`${cells.map((cell) => csv(text(cell))).join(',')}\n`);
     else if (form === 'markdown') io.out(`| ${cells.map((cell) => markdown(text(cell))).join(' | ')} |\n`);
+    else if (this.isPlan) io.out(`${text(cells[1]).trimEnd().split('\n').map(plain).join('\n')}\n`);
     else if (form === 'table') {
       if (this.count <= MAX_TABLE_ROWS) this.kept.push(cells.map(shown));
     } else {
@@ -43,7 +49,7 @@ export class RowPrinter {
 
   end(): void {
     if (this.form === 'json') io.out(this.count > 0 ? '\n]\n' : ']\n');
-    if (this.form !== 'table') return;
+    if (this.form !== 'table' || this.isPlan) return;
     const isText = this.names.map((_, index) =>
       this.kept.some((row) => row[index] !== '' && Number.isNaN(Number(row[index]))),
     );

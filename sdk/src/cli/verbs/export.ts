@@ -60,6 +60,7 @@ async function exportTraces(paths: readonly string[], options: ExportOptions): P
   const tags = parseTags(options.tag);
   const window = options.window === undefined ? DEFAULT_WINDOW : parseCount('--window', options.window);
   const runs = named(await changedSince(await runsOf(paths), options.since), options.run);
+  if (runs.length === 0) io.err(`uscope: no run has a trace that was changed since ${options.since}`);
   if (options.dryRun) {
     if (options.json) printJson({ runs });
     else for (const { run, files } of runs) io.out(`${run}: ${files.join(' ')}\n`);
