@@ -16,6 +16,7 @@ import {
   STREAM_PROTOCOL,
 } from './event-schema.js';
 import type { Declaration } from './model.js';
+import { OpenById } from './open-by-id.js';
 import {
   type FtrPhase,
   type FtrRelation,
@@ -127,7 +128,7 @@ function isPair({ fields }: EventDef): boolean {
 
 export class EventReader {
   readonly faults: EventFaults = { stray: 0, unfinished: 0, invalid: 0 };
-  private readonly open = new Map<bigint, OpenTransaction>();
+  private readonly open = new OpenById<OpenTransaction>();
   /** The one that was asked for last, of `open`, and its id: attributes are next to the begin, or the end, of their transaction. */
   private current: OpenTransaction | undefined;
   private currentLo = 0;
@@ -177,7 +178,7 @@ export class EventReader {
   /** Passes on what is open. */
   finish(): void {
     this.commit();
-    for (const last of this.open.values()) {
+    for (const last of this.open.inOrder()) {
       for (let one: OpenTransaction | undefined = last; one; one = one.outer) {
         this.faults.unfinished++;
         this.sink.transaction(completed(one, one.start));
@@ -270,12 +271,14 @@ export class EventReader {
   /** @param at of its id */
   private begin(at: number, stream: bigint, generator: bigint, start: bigint): void {
     const id = this.u64(at);
-    const outer = this.open.get(id);
+    const lo = this.view.getUint32(at, true);
+    const hi = this.view.getUint32(at + 4, true);
+    const outer = this.open.get(lo, hi);
     const transaction = { id, stream, generator, start, attributes: [], places: [], isOrdered: true, outer };
-    this.open.set(id, transaction);
+    this.open.set(lo, hi, transaction);
     this.current = transaction;
-    this.currentLo = this.view.getUint32(at, true);
-    this.currentHi = this.view.getUint32(at + 4, true);
+    this.currentLo = lo;
+    this.currentHi = hi;
   }
 
   /** The open transaction whose id is at `at`. */
@@ -283,7 +286,7 @@ export class EventReader {
     const lo = this.view.getUint32(at, true);
     const hi = this.view.getUint32(at + 4, true);
     if (this.current && this.currentLo === lo && this.currentHi === hi) return this.current;
-    this.current = this.open.get(this.u64(at));
+    this.current = this.open.get(lo, hi);
     this.currentLo = lo;
     this.currentHi = hi;
     return this.current;
@@ -325,8 +328,9 @@ export class EventReader {
       return;
     }
     this.current = undefined;
-    if (transaction.outer) this.open.set(transaction.id, transaction.outer);
-    else this.open.delete(transaction.id);
+    const { currentLo, currentHi } = this;
+    if (transaction.outer) this.open.set(currentLo, currentHi, transaction.outer);
+    else this.open.delete(currentLo, currentHi);
     this.sink.transaction(completed(transaction, t));
   }
 
