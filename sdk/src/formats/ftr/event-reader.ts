@@ -25,6 +25,7 @@ import {
   type FtrTransaction,
   type FtrType,
   type FtrValue,
+  IS_FLOAT,
   IS_TEXT,
   PHASE_NAMES,
   TYPE_NAMES,
@@ -68,6 +69,13 @@ interface OpenTransaction {
   isOrdered: boolean;
   /** Begun before under the same id, and not ended. */
   readonly outer: OpenTransaction | undefined;
+}
+
+/** An event of a generator. */
+interface NamedEvent {
+  readonly generator: bigint;
+  readonly stream: bigint;
+  readonly isEnd: boolean;
 }
 
 type Texts = { name: FtrText; value: FtrText };
@@ -141,7 +149,7 @@ export class EventReader {
   private bytes: Uint8Array = new Uint8Array(0);
   private view: DataView = new DataView(this.bytes.buffer);
   /** By event type, its generator and whether it is an end. Made anew when there are more declarations. */
-  private named = new Map<number, { generator: bigint; isEnd: boolean }>();
+  private named: (NamedEvent | undefined)[] = [];
   private namedFor = -1;
 
   constructor(
@@ -243,11 +251,11 @@ export class EventReader {
 
   private ofGenerator(eventType: number, at: number): boolean {
     if (this.namedFor !== this.declarations.length) this.nameAgain();
-    const named = this.named.get(eventType);
+    const named = this.named[eventType];
     if (!named) return false;
     const t = this.u64(at + 8);
     if (named.isEnd) this.end(at, t);
-    else this.begin(at, this.generatorStreams.get(named.generator) ?? 0n, named.generator, t);
+    else this.begin(at, named.stream, named.generator, t);
     return true;
   }
 
@@ -257,14 +265,16 @@ export class EventReader {
     const byName = new Map(
       plan.generators.map(({ id, scope, event }) => [`${plan.scopes[scope].name}/${event}`, id] as const),
     );
-    this.named = new Map();
+    this.named = [];
     this.namedFor = this.declarations.length;
     for (const event of schema.events) {
       if (!this.types.ofStream[event.eventTypeId]) continue;
       const isEnd = event.name.endsWith(END_SUFFIX);
       const name = isEnd ? event.name.slice(0, -END_SUFFIX.length) : event.name;
       const generator = byName.get(`${schema.scopes[event.scopeId].name}/${name}`);
-      if (generator !== undefined) this.named.set(event.eventTypeId, { generator, isEnd });
+      if (generator === undefined) continue;
+      const stream = this.generatorStreams.get(generator) ?? 0n;
+      this.named[event.eventTypeId] = { generator, stream, isEnd };
     }
   }
 
@@ -309,7 +319,9 @@ export class EventReader {
           ? offsets.str === null
             ? ''
             : this.text(view.getUint32(at + offsets.str, true))
-          : valueOfBits(type, this.u64(at + offsets.bits)),
+          : IS_FLOAT[type] === 1
+            ? view.getFloat64(at + offsets.bits, true)
+            : valueOfBits(type, this.u64(at + offsets.bits)),
       };
       const idx = offsets.idx === null ? 0 : view.getUint16(at + offsets.idx, true);
       const { attributes, places } = transaction;
