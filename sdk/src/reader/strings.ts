@@ -2,6 +2,7 @@
  * Runtime strings (docs/format.md#string-table), which STRING_REF values name by index: from the string table of a finalized file, from the commit records of a live one.
  * Nothing is loaded until it is asked for, and no more is kept than a bounded cache: tables may be larger than memory.
  */
+import { isUscopeError } from '../base/errors.js';
 import type { SectionEntry } from '../format/section-table.js';
 import { STRING_ENTRY_SIZE, STRING_TABLE_HEADER_SIZE } from '../format/string-table.js';
 import { wholeNumber } from './arguments.js';
@@ -25,6 +26,7 @@ export class TraceStrings {
   private readonly records: CommitStrings;
   private table: PagedSource | null = null;
   private tableLength: number | null = null;
+  private tableBytes = 0;
 
   constructor(
     private readonly source: CheckedSource,
@@ -39,6 +41,7 @@ export class TraceStrings {
   useTable(section: SectionEntry | undefined): void {
     const [start, size] = section ? [Number(section.offset), Number(section.size)] : [0, 0];
     this.table = new PagedSource(this.source, start, size, 'the string table');
+    this.tableBytes = size;
     this.tableLength = section ? null : 0;
   }
 
@@ -78,6 +81,21 @@ export class TraceStrings {
       if (this.table) {
         if (!this.takeFromTable(this.table, index)) await this.loadFromTable(this.table, index);
       } else await this.loadFromRecords(index);
+    }
+  }
+
+  /**
+   * As `load`, for all strings of a trace whose string table takes at most this number of bytes. False, and nothing was done: it is larger, damaged,
+   * or not written yet. Not part of the public interface.
+   */
+  async loadAll(mostBytes: number): Promise<boolean> {
+    if (!this.table || this.tableBytes > mostBytes) return false;
+    try {
+      await this.load(Array(await this.entries(this.table)).keys());
+      return true;
+    } catch (error) {
+      if (isUscopeError(error)) return false;
+      throw error;
     }
   }
 

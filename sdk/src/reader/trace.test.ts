@@ -234,6 +234,16 @@ describe('strings', () => {
     expect([await strings.count(), await strings.get(0)]).toEqual([0, null]);
   });
 
+  it('are all loaded together where their table is small, and only there', async () => {
+    const { strings } = await open(build().finalize());
+    expect(await strings.loadAll(8)).toBe(false);
+    expect(strings.peek(1)).toBeUndefined();
+    expect(await strings.loadAll(1000)).toBe(true);
+    expect([0, 1, 2].map((index) => strings.peek(index))).toEqual(['nop', 'ret', undefined]);
+    expect(await (await open(build())).strings.loadAll(1000)).toBe(false);
+    expect(await (await open(build({ session: null }))).strings.loadAll(1000)).toBe(false);
+  });
+
   it('are found among thousands, in many segments', async () => {
     const builder = new TraceBuilder(spec);
     for (let i = 0; i < 40; i++) {

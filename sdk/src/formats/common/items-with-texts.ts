@@ -4,6 +4,9 @@ import { ItemStream } from '../../stream/item-stream.js';
 import { StringRefs } from '../../stream/string-refs.js';
 import type { ConversionContext } from './foreign-format.js';
 
+/** A string table up to this size is read as a whole. */
+const SMALL_TABLE_BYTES = 256 * 1024;
+
 /** Called before the items of a segment: adds the texts to `wanted` that are needed besides theirs. */
 export type PrepareSegment = (segment: LoadedSegment, wanted: Set<number>) => Promise<void>;
 
@@ -18,13 +21,17 @@ export async function* itemsWithTexts(
   prepare?: PrepareSegment,
 ): AsyncGenerator<ItemStream> {
   const items = new ItemStream(trace);
+  // Who looks for the texts of a segment reads all of it once more.
+  const areAllHere = !prepare && (await trace.strings.loadAll(SMALL_TABLE_BYTES));
   try {
     while (await items.nextSegment()) {
       signal?.throwIfAborted();
-      const wanted = new Set<number>();
-      refs.collect(items.segment, wanted);
-      await prepare?.(items.segment, wanted);
-      await trace.strings.load(wanted);
+      if (!areAllHere) {
+        const wanted = new Set<number>();
+        refs.collect(items.segment, wanted);
+        await prepare?.(items.segment, wanted);
+        await trace.strings.load(wanted);
+      }
       yield items;
       onProgress?.(Math.min(1, items.segmentsRead / Math.max(1, trace.segmentCount)));
     }

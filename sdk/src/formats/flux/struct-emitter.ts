@@ -19,8 +19,13 @@ const ABSENT = -1;
 export class StructEmitter {
   private readonly walk = new MemberCursor();
   private readonly words = new Words();
-  /** Of each member: where its field is, where its value is, and its size; the string that it has become. */
-  private readonly offsets: number[] = [];
+  /** Of each member: its number, its form, and where its field is. */
+  private readonly numbers: Float64Array;
+  private readonly forms: Uint8Array;
+  private readonly offsets: Int32Array;
+  /** Members that become strings. */
+  private readonly texts: number[] = [];
+  /** Of each member: where its value is, and its size; the string that it has become. */
   private readonly at: Int32Array;
   private readonly sizes: Int32Array;
   private readonly strings: Uint32Array;
@@ -33,13 +38,17 @@ export class StructEmitter {
 
   constructor(
     private readonly event: number,
-    private readonly members: readonly SurveyedMember[],
+    members: readonly SurveyedMember[],
     private readonly packer: EventPacker,
   ) {
+    this.numbers = Float64Array.from(members, ({ member }) => member);
+    this.forms = Uint8Array.from(members, ({ form }) => form);
+    this.offsets = new Int32Array(members.length);
     let offset = MEMBERS_AT;
-    for (const { form } of members) {
-      this.offsets.push(offset);
+    for (const [i, { form }] of members.entries()) {
+      this.offsets[i] = offset;
       offset += sizeOf(form);
+      if (form !== Form.INTEGER && form !== Form.FLOAT) this.texts.push(i);
     }
     this.at = new Int32Array(members.length);
     this.sizes = new Int32Array(members.length);
@@ -50,42 +59,52 @@ export class StructEmitter {
   emit(bytes: Uint8Array, from: number, size: number, tag: number): void {
     this.find(bytes, from, size);
     this.nameStrings(bytes);
-    const { view, offset } = this.packer.open(this.event);
+    const { forms, offsets, packer } = this;
+    const { view, offset } = packer.open(this.event);
     view.setUint8(offset, tag);
-    this.presentLo = this.presentHi = 0;
-    for (let i = 0; i < this.members.length; i++) {
-      if (this.at[i] !== ABSENT) {
-        if (i < 32) this.presentLo |= 1 << i;
-        else this.presentHi |= 1 << i;
-      }
-      this.put(view, offset + this.offsets[i], i, bytes);
-    }
     view.setInt32(offset + PRESENT_AT, this.presentLo, true);
     view.setInt32(offset + PRESENT_AT + 4, this.presentHi, true);
+    for (let i = 0; i < forms.length; i++) {
+      const to = offset + offsets[i];
+      const size = this.sizes[i];
+      if (forms[i] === Form.INTEGER) putBytes(view, to, bytes, this.at[i], size, true);
+      else if (forms[i] === Form.FLOAT) {
+        putBytes(view, to, bytes, this.at[i], size, false);
+        view.setUint8(to + 8, size * 8);
+      } else view.setUint32(to, this.strings[i], true);
+    }
   }
 
+  /** Where the values of the members are, and which are there. */
   private find(bytes: Uint8Array, from: number, size: number): void {
-    const { walk, members } = this;
+    const { walk, numbers, at, sizes } = this;
     walk.open(bytes, from, size);
     let isFound = walk.advance();
-    for (let i = 0; i < members.length; i++) {
-      this.at[i] = ABSENT;
-      this.sizes[i] = 0;
-      if (!isFound || walk.member !== members[i].member) continue;
-      this.at[i] = walk.at;
-      this.sizes[i] = walk.size;
+    let presentLo = 0;
+    let presentHi = 0;
+    for (let i = 0; i < numbers.length; i++) {
+      if (!isFound || walk.member !== numbers[i]) {
+        at[i] = ABSENT;
+        sizes[i] = 0;
+        continue;
+      }
+      if (i < 32) presentLo |= 1 << i;
+      else presentHi |= 1 << i;
+      at[i] = walk.at;
+      sizes[i] = walk.size;
       isFound = walk.advance();
     }
+    this.presentLo = presentLo;
+    this.presentHi = presentHi;
   }
 
   private nameStrings(bytes: Uint8Array): void {
-    for (let i = 0; i < this.members.length; i++) {
-      const { form } = this.members[i];
-      if (form !== Form.INTEGER && form !== Form.FLOAT)
-        this.strings[i] =
-          form === Form.TEXT && this.at[i] !== ABSENT
-            ? this.textString(bytes, this.at[i], this.sizes[i])
-            : this.packer.string(this.text(form, i, bytes));
+    for (const i of this.texts) {
+      const form = this.forms[i];
+      this.strings[i] =
+        form === Form.TEXT && this.at[i] !== ABSENT
+          ? this.textString(bytes, this.at[i], this.sizes[i])
+          : this.packer.string(this.text(form, i, bytes));
     }
   }
 
@@ -102,19 +121,10 @@ export class StructEmitter {
     return string;
   }
 
-  private text(form: Form, i: number, bytes: Uint8Array): string {
+  private text(form: number, i: number, bytes: Uint8Array): string {
     const [at, size] = [this.at[i], this.sizes[i]];
     if (at === ABSENT) return '';
     if (form === Form.DECIMAL) return String(sintToBigInt(bytes, at, size));
     return hex(bytes.subarray(at, at + size));
-  }
-
-  private put(view: DataView, offset: number, i: number, bytes: Uint8Array): void {
-    const { form } = this.members[i];
-    if (form === Form.INTEGER) putBytes(view, offset, bytes, this.at[i], this.sizes[i], true);
-    else if (form === Form.FLOAT) {
-      putBytes(view, offset, bytes, this.at[i], this.sizes[i], false);
-      view.setUint8(offset + 8, this.sizes[i] * 8);
-    } else view.setUint32(offset, this.strings[i], true);
   }
 }

@@ -12,7 +12,7 @@ export const Major = {
 } as const;
 
 /** Exact as a number, and its upper half fits a signed word. */
-const MOST_NUMBER = BigInt(Number.MAX_SAFE_INTEGER);
+const halves = new DataView(new ArrayBuffer(8));
 const TWO_32 = 0x1_0000_0000;
 const BREAK = 0xff;
 const INDEFINITE = 31;
@@ -151,10 +151,8 @@ export class CborWriter {
 
   /** @param value below 2^64 */
   big(major: number, value: bigint): void {
-    if (value <= MOST_NUMBER) {
-      const number = Number(value);
-      this.head(major, number >>> 0, (number / TWO_32) | 0);
-    } else this.head(major, Number(value & 0xffff_ffffn), Number((value >> 32n) & 0xffff_ffffn));
+    halves.setBigUint64(0, value);
+    this.head(major, halves.getUint32(4), halves.getUint32(0));
   }
 
   /** Of any sign. */

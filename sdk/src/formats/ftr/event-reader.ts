@@ -16,6 +16,7 @@ import {
   STREAM_PROTOCOL,
 } from './event-schema.js';
 import type { Declaration } from './model.js';
+import { OpenById } from './open-by-id.js';
 import {
   type FtrPhase,
   type FtrRelation,
@@ -24,6 +25,7 @@ import {
   type FtrTransaction,
   type FtrType,
   type FtrValue,
+  IS_FLOAT,
   IS_TEXT,
   PHASE_NAMES,
   TYPE_NAMES,
@@ -67,6 +69,13 @@ interface OpenTransaction {
   isOrdered: boolean;
   /** Begun before under the same id, and not ended. */
   readonly outer: OpenTransaction | undefined;
+}
+
+/** An event of a generator. */
+interface NamedEvent {
+  readonly generator: bigint;
+  readonly stream: bigint;
+  readonly isEnd: boolean;
 }
 
 type Texts = { name: FtrText; value: FtrText };
@@ -127,7 +136,7 @@ function isPair({ fields }: EventDef): boolean {
 
 export class EventReader {
   readonly faults: EventFaults = { stray: 0, unfinished: 0, invalid: 0 };
-  private readonly open = new Map<bigint, OpenTransaction>();
+  private readonly open = new OpenById<OpenTransaction>();
   /** The one that was asked for last, of `open`, and its id: attributes are next to the begin, or the end, of their transaction. */
   private current: OpenTransaction | undefined;
   private currentLo = 0;
@@ -140,7 +149,7 @@ export class EventReader {
   private bytes: Uint8Array = new Uint8Array(0);
   private view: DataView = new DataView(this.bytes.buffer);
   /** By event type, its generator and whether it is an end. Made anew when there are more declarations. */
-  private named = new Map<number, { generator: bigint; isEnd: boolean }>();
+  private named: (NamedEvent | undefined)[] = [];
   private namedFor = -1;
 
   constructor(
@@ -177,7 +186,7 @@ export class EventReader {
   /** Passes on what is open. */
   finish(): void {
     this.commit();
-    for (const last of this.open.values()) {
+    for (const last of this.open.inOrder()) {
       for (let one: OpenTransaction | undefined = last; one; one = one.outer) {
         this.faults.unfinished++;
         this.sink.transaction(completed(one, one.start));
@@ -242,11 +251,11 @@ export class EventReader {
 
   private ofGenerator(eventType: number, at: number): boolean {
     if (this.namedFor !== this.declarations.length) this.nameAgain();
-    const named = this.named.get(eventType);
+    const named = this.named[eventType];
     if (!named) return false;
     const t = this.u64(at + 8);
     if (named.isEnd) this.end(at, t);
-    else this.begin(at, this.generatorStreams.get(named.generator) ?? 0n, named.generator, t);
+    else this.begin(at, named.stream, named.generator, t);
     return true;
   }
 
@@ -256,26 +265,30 @@ export class EventReader {
     const byName = new Map(
       plan.generators.map(({ id, scope, event }) => [`${plan.scopes[scope].name}/${event}`, id] as const),
     );
-    this.named = new Map();
+    this.named = [];
     this.namedFor = this.declarations.length;
     for (const event of schema.events) {
       if (!this.types.ofStream[event.eventTypeId]) continue;
       const isEnd = event.name.endsWith(END_SUFFIX);
       const name = isEnd ? event.name.slice(0, -END_SUFFIX.length) : event.name;
       const generator = byName.get(`${schema.scopes[event.scopeId].name}/${name}`);
-      if (generator !== undefined) this.named.set(event.eventTypeId, { generator, isEnd });
+      if (generator === undefined) continue;
+      const stream = this.generatorStreams.get(generator) ?? 0n;
+      this.named[event.eventTypeId] = { generator, stream, isEnd };
     }
   }
 
   /** @param at of its id */
   private begin(at: number, stream: bigint, generator: bigint, start: bigint): void {
     const id = this.u64(at);
-    const outer = this.open.get(id);
+    const lo = this.view.getUint32(at, true);
+    const hi = this.view.getUint32(at + 4, true);
+    const outer = this.open.get(lo, hi);
     const transaction = { id, stream, generator, start, attributes: [], places: [], isOrdered: true, outer };
-    this.open.set(id, transaction);
+    this.open.set(lo, hi, transaction);
     this.current = transaction;
-    this.currentLo = this.view.getUint32(at, true);
-    this.currentHi = this.view.getUint32(at + 4, true);
+    this.currentLo = lo;
+    this.currentHi = hi;
   }
 
   /** The open transaction whose id is at `at`. */
@@ -283,7 +296,7 @@ export class EventReader {
     const lo = this.view.getUint32(at, true);
     const hi = this.view.getUint32(at + 4, true);
     if (this.current && this.currentLo === lo && this.currentHi === hi) return this.current;
-    this.current = this.open.get(this.u64(at));
+    this.current = this.open.get(lo, hi);
     this.currentLo = lo;
     this.currentHi = hi;
     return this.current;
@@ -306,7 +319,9 @@ export class EventReader {
           ? offsets.str === null
             ? ''
             : this.text(view.getUint32(at + offsets.str, true))
-          : valueOfBits(type, this.u64(at + offsets.bits)),
+          : IS_FLOAT[type] === 1
+            ? view.getFloat64(at + offsets.bits, true)
+            : valueOfBits(type, this.u64(at + offsets.bits)),
       };
       const idx = offsets.idx === null ? 0 : view.getUint16(at + offsets.idx, true);
       const { attributes, places } = transaction;
@@ -325,8 +340,9 @@ export class EventReader {
       return;
     }
     this.current = undefined;
-    if (transaction.outer) this.open.set(transaction.id, transaction.outer);
-    else this.open.delete(transaction.id);
+    const { currentLo, currentHi } = this;
+    if (transaction.outer) this.open.set(currentLo, currentHi, transaction.outer);
+    else this.open.delete(currentLo, currentHi);
     this.sink.transaction(completed(transaction, t));
   }
 

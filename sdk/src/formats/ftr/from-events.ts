@@ -122,11 +122,7 @@ class WriterSink implements TransactionSink {
 
   transaction(transaction: FtrTransaction): void {
     const { stream, generator } = transaction;
-    this.needStream(stream);
-    if (!this.writer.hasGenerator(generator)) {
-      this.tallies.undeclared.count++;
-      this.writer.generator(generator, '', stream);
-    }
+    if (!this.writer.isDeclared(stream, generator)) this.declareMissing(stream, generator);
     this.tallies.transactions.count++;
     this.tallies.attributes.count += transaction.attributes.length;
     this.writer.transaction(transaction);
@@ -135,6 +131,13 @@ class WriterSink implements TransactionSink {
   relation(relation: FtrRelation): void {
     this.tallies.relations.count++;
     this.writer.relation(relation);
+  }
+
+  private declareMissing(stream: bigint, generator: bigint): void {
+    this.needStream(stream);
+    if (this.writer.hasGenerator(generator)) return;
+    this.tallies.undeclared.count++;
+    this.writer.generator(generator, '', stream);
   }
 
   private needStream(stream: bigint): void {

@@ -34,6 +34,7 @@ const FULL_BYTES = 1024 * 1024;
 /** Texts remembered, and the most units in all of them; then they are forgotten and numbered anew. */
 const MAX_TEXTS = 1 << 19;
 const MAX_TEXT_UNITS = 64 * 1024 * 1024;
+const MOST_RECENT = 8;
 const NO_STREAMS = { sourceStream: null, sinkStream: null };
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 
@@ -63,6 +64,12 @@ interface Pending {
   end: bigint;
 }
 
+interface RecentPair {
+  readonly stream: bigint;
+  readonly generator: bigint;
+  readonly block: Pending;
+}
+
 /**
  *     const writer = new FtrWriter(output);
  *     writer.stream(1n, 'bus', 'transactor');
@@ -86,6 +93,9 @@ export class FtrWriter {
   private hasDeclarations = false;
   private readonly streams = new Map<bigint, Pending>();
   private readonly generators = new Map<bigint, bigint>();
+  /** Pairs that were looked up: mostly few take turns, and looking up numbers of 64 bits takes long. */
+  private readonly recent: RecentPair[] = [];
+  private nextRecent = 0;
   private readonly relationContent = new CborWriter();
   private pendingBytes = 0;
   private isClosed = false;
@@ -114,6 +124,11 @@ export class FtrWriter {
     return this.generators.has(id);
   }
 
+  /** Whether a transaction of this stream and generator can be written. */
+  isDeclared(stream: bigint, generator: bigint): boolean {
+    return this.blockOf(stream, generator) !== undefined;
+  }
+
   /** Declares a stream. A repeated declaration of an id is written again. */
   stream(id: bigint, name: FtrText, kind: FtrText): void {
     this.declare({ kind: 'stream', id, name: this.intern(name), streamKind: this.intern(kind) });
@@ -130,9 +145,11 @@ export class FtrWriter {
   /** Appends a transaction to the block of its stream. @throws UscopeError CONVERT_SOURCE */
   transaction(transaction: FtrTransaction): void {
     const { id, stream, generator, start, end, attributes } = transaction;
-    const block = this.streams.get(stream);
-    if (!block) throw undeclared('stream', stream, `transaction ${id}`);
-    if (!this.generators.has(generator)) throw undeclared('generator', generator, `transaction ${id}`);
+    const block = this.blockOf(stream, generator);
+    if (!block)
+      throw this.streams.has(stream)
+        ? undeclared('generator', generator, `transaction ${id}`)
+        : undeclared('stream', stream, `transaction ${id}`);
     this.writeDeclarations();
     const { content } = block;
     const before = content.length;
@@ -176,6 +193,20 @@ export class FtrWriter {
     await this.flush();
   }
 
+  /** Undefined: one of the two has not been declared. */
+  private blockOf(stream: bigint, generator: bigint): Pending | undefined {
+    const { recent } = this;
+    for (let i = 0; i < recent.length; i++) {
+      const one = recent[i];
+      if (one.generator === generator && one.stream === stream) return one.block;
+    }
+    const block = this.streams.get(stream);
+    if (!block || !this.generators.has(generator)) return undefined;
+    recent[this.nextRecent] = { stream, generator, block };
+    this.nextRecent = (this.nextRecent + 1) % MOST_RECENT;
+    return block;
+  }
+
   private attribute(content: CborWriter, { phase, name, type, value }: FtrAttribute): void {
     // The usual writer numbers the text of a value before that of its name.
     if (IS_TEXT[type] === 1) {
@@ -184,19 +215,14 @@ export class FtrWriter {
       content.head(Major.UNSIGNED, text);
       return;
     }
+    if (IS_FLOAT[type] === 1 && typeof value === 'number') {
+      encodeAttributeHead(content, phase, this.intern(name), type);
+      this.float(content, value);
+      return;
+    }
     const bits = bitsOfValue(type, value);
     const nameId = this.intern(name);
-    if (IS_FLOAT[type] === 1) {
-      const isSingle = this.isSingle(value as number, bits);
-      const form = isSingle ? FtrForm.FLOAT32 : FtrForm.FLOAT64;
-      encodeAttribute(content, {
-        phase,
-        name: nameId,
-        type,
-        form,
-        bits: isSingle ? singleBits(value as number) : bits,
-      });
-    } else if (typeof value === 'boolean')
+    if (typeof value === 'boolean')
       encodeAttribute(content, { phase, name: nameId, type, form: FtrForm.BOOLEAN, bits });
     else if ((value as bigint) < 0n && type === 2)
       encodeAttribute(content, { phase, name: nameId, type, form: FtrForm.NEGATIVE, bits: MAX_U64 - bits });
@@ -206,11 +232,23 @@ export class FtrWriter {
     }
   }
 
+  private float(content: CborWriter, value: number): void {
+    if (this.isSingle(value)) {
+      scratch.setFloat32(0, value);
+      content.float32(scratch.getUint32(0));
+    } else {
+      scratch.setFloat64(0, value);
+      content.float64(scratch.getUint32(4), scratch.getUint32(0));
+    }
+  }
+
   /** NaN has many bits: only the usual one survives as f32. */
-  private isSingle(value: number, bits: bigint): boolean {
+  private isSingle(value: number): boolean {
     const { float = 'auto' } = this.options;
     if (float !== 'auto') return float === 'f32';
-    return Object.is(Math.fround(value), value) && (!Number.isNaN(value) || bits === CANONICAL_NAN);
+    if (!Number.isNaN(value)) return Object.is(Math.fround(value), value);
+    scratch.setFloat64(0, value);
+    return scratch.getBigUint64(0) === CANONICAL_NAN;
   }
 
   private intern(text: FtrText): number {
@@ -295,12 +333,7 @@ export class FtrWriter {
 }
 
 const CANONICAL_NAN = 0x7ff8_0000_0000_0000n;
-const single = new DataView(new ArrayBuffer(4));
-
-function singleBits(value: number): bigint {
-  single.setFloat32(0, value);
-  return BigInt(single.getUint32(0));
-}
+const scratch = new DataView(new ArrayBuffer(8));
 
 function textValue(value: unknown, type: number): FtrText {
   if (typeof value === 'string' || value instanceof Uint8Array) return value;
