@@ -103,10 +103,16 @@ await buildWithParts(OPTIONS, {
     forms: join(SOURCE, 'drawing/forms/on-demand.ts'),
   },
 });
-/** What an index lacks is counted from the trace. */
-const WITHOUT_COUNTING = {
+/** What an index lacks is counted from the trace; the retired number of an instruction is looked up when one is selected. */
+const WITH_PARTS = {
   ...OPTIONS,
   plugins: [
+    takenFromPart({
+      module: /retired-rows\.js$/,
+      importer: /trace-index\.js$/,
+      name: 'RetiredRows',
+      part: 'retired',
+    }),
     takenFromPart({
       module: /index-pass\.js$/,
       importer: /segment-parts\.js$/,
@@ -117,13 +123,14 @@ const WITHOUT_COUNTING = {
   ],
 };
 // What only some traces need, or not the first picture, is fetched when it is used (src/data/load.ts).
-await buildWithParts(WITHOUT_COUNTING, {
+await buildWithParts(WITH_PARTS, {
   name: 'data',
   entry: join(SOURCE, 'data/worker.ts'),
   parts: {
     noc: join(SOURCE, 'data/noc.ts'),
     questions: join(SOURCE, 'data/questions/on-demand.ts'),
     index_making: join(SDK, 'trace-index/questions/index-maker.js'),
+    retired: join(SDK, 'trace-index/questions/retired-rows.js'),
   },
 });
 await build({

@@ -19,6 +19,7 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['questions.js', 'text/javascript; charset=utf-8'],
   ['forms.js', 'text/javascript; charset=utf-8'],
   ['index_making.js', 'text/javascript; charset=utf-8'],
+  ['retired.js', 'text/javascript; charset=utf-8'],
   ['panels.css', 'text/css; charset=utf-8'],
   ['sql.js', 'text/javascript; charset=utf-8'],
   ['sql.css', 'text/css; charset=utf-8'],

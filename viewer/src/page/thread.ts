@@ -8,7 +8,7 @@ import { isSlow } from './slowness.js';
 /** What workers load in the middle of something, when they need it: loaded with their code where that runs in the page, which cannot do that. */
 const OF_READER = ['index-kernel.js', 'index-reference.js', 'plain-blocks.js'];
 const LOADED_WITH: Readonly<Record<string, readonly string[]>> = {
-  'data.js': [...OF_READER, 'index_making.js'],
+  'data.js': [...OF_READER, 'index_making.js', 'retired.js'],
   'drawing.js': ['forms.js'],
 };
 
