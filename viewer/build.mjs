@@ -103,7 +103,7 @@ await buildWithParts(OPTIONS, {
     forms: join(SOURCE, 'drawing/forms/on-demand.ts'),
   },
 });
-/** What an index lacks is counted from the trace; the retired number of an instruction is looked up when one is selected. */
+/** What an index lacks is counted from the trace. Retired numbers in program order are what searches ask for, which have their own thread. */
 const WITH_PARTS = {
   ...OPTIONS,
   plugins: [
