@@ -17,7 +17,7 @@ import type { IndexPlan } from '../plan.js';
 import { type Carry, FIRST } from '../time-carry.js';
 import { decodeTimePart, type TimePart } from '../time-part.js';
 import { BoundedCache } from './bounded-cache.js';
-import { type ContainerSource, isContainer } from './container-source.js';
+import { type ContainerSource, isContainer, type NoContainer } from './container-source.js';
 
 /** Kept between questions, half of it as stored and half decoded. */
 const CACHE_BYTES = 64 * 1024 * 1024;
@@ -74,14 +74,16 @@ export class SegmentParts {
   async storedPart(segment: number, kind: number, subject = 0): Promise<Uint8Array | null> {
     const known = this.indices.get(segment);
     if (known) return known.isScanned ? null : findPart(known.parts, kind, subject);
-    const found = await this.containers.read(segment);
-    return isContainer(found) ? findPart(found.parts, kind, subject) : null;
+    const parts = await this.storedParts(segment);
+    return parts && findPart(parts, kind, subject);
   }
 
-  /** All parts as they are stored; null: the segment has no container. */
+  /** All parts as they are stored; null: the segment has no container, or one that cannot be used, of which the trace warns. */
   async storedParts(segment: number): Promise<readonly IndexPartBytes[] | null> {
     const found = await this.containers.read(segment);
-    return isContainer(found) ? found.parts : null;
+    if (isContainer(found)) return found.parts;
+    if (found.reason !== 'absent') this.warnOf(found);
+    return null;
   }
 
   /** A part of which the stored index has none, counted from the segment. @throws UscopeError FORMAT_* where that is damaged */
@@ -123,8 +125,12 @@ export class SegmentParts {
       this.indices.set(segment, index);
       return index;
     }
-    this.trace.warn('index-damaged', `${found.detail}: what it should say is counted from the trace`);
+    this.warnOf(found);
     return this.scan(segment);
+  }
+
+  private warnOf({ detail }: NoContainer): void {
+    this.trace.warn('index-damaged', `${detail}: what it should say is counted from the trace`);
   }
 
   /** Counts a segment anew, from the carry of the one before. */

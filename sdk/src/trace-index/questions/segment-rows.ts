@@ -2,6 +2,7 @@
 
 import { isUscopeError } from '../../base/errors.js';
 import { IndexPart } from '../../format/index-container.js';
+import { BoundedCache } from '../containers/bounded-cache.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
 import { decodeRowCounts, decodeRowsChunk } from '../rows/row-chunk.js';
 import { type MadeChunk, type RowLevel, RowLevelBuilder, rowsPerGroup } from '../rows/row-levels.js';
@@ -18,6 +19,11 @@ import { decodeRowsPart, GROUP_ROWS, type RowsPart } from '../rows/rows-part.js'
 
 /** Segments looked at for the ends of a segment's instructions: what is longer in flight is taken as in flight. */
 const LOOKAHEAD = 8;
+
+/** Groups of segments, kept for the next picture of the same place. */
+const CACHE_BYTES = 8 * 1024 * 1024;
+/** Of an entry, besides its numbers: an array for each. */
+const ENTRY_BYTES = 4096;
 
 /** What both kinds of levels need of a core. */
 export interface RowSourceOf {
@@ -85,9 +91,16 @@ export class SegmentRowLevel implements RowLevel {
 
   /** Segments of a trace that grows: those that there were when the coarser levels were made. */
   private readonly segments: number;
+  private readonly known = new BoundedCache<number, { readonly chunk: RowsChunk | null }>(
+    CACHE_BYTES,
+    ({ chunk }) => (chunk?.length ?? 0) * this.width + ENTRY_BYTES,
+  );
+  /** Bytes of a group. */
+  private readonly width: number;
 
   constructor(private readonly source: RowSourceOf) {
     this.segments = source.parts.trace.segmentCount;
+    this.width = groupWidth(source.stages) * 8;
   }
 
   get length(): number {
@@ -100,14 +113,16 @@ export class SegmentRowLevel implements RowLevel {
 
   async *load(first: number, end: number): AsyncGenerator<RowsChunk> {
     for (let segment = first; segment < end; segment++) {
-      const chunk = await segmentRows(this.source, segment);
-      if (chunk) yield chunk;
+      const known = this.known.get(segment) ?? { chunk: await segmentRows(this.source, segment) };
+      this.known.set(segment, known);
+      if (known.chunk) yield known.chunk;
     }
   }
 
   async *loadCounts(first: number, end: number): AsyncGenerator<RowCountsChunk> {
     for (let segment = first; segment < end; segment++) {
-      const chunk = await segmentRows(this.source, segment, 0);
+      const known = this.known.get(segment);
+      const chunk = known ? known.chunk : await segmentRows(this.source, segment, 0);
       if (chunk) yield chunk;
     }
   }
