@@ -11,7 +11,7 @@ export const Major = {
   SIMPLE: 7,
 } as const;
 
-/** Exact as a number, and its upper half fits a signed word. */
+/** Of the number that is written. */
 const halves = new DataView(new ArrayBuffer(8));
 const TWO_32 = 0x1_0000_0000;
 const BREAK = 0xff;
