@@ -282,6 +282,21 @@ describe.skipIf(lacks('Chromium', chromiumPath))('beside the picture', () => {
       expect(await page.evaluate(() => (window as unknown as { hacked?: number }).hacked)).toBeUndefined();
       expect(view.scale).toBe(24);
     });
+
+    it('is that of the middle once the cycle that was pointed at is not on the screen any more', async () => {
+      await page.keyboard.press('Escape');
+      const box = (await page.locator('canvas.rows').boundingBox())!;
+      await page.mouse.move(box.x + 600, box.y + 60);
+      await page.waitForFunction(() => window.__uscope.state()?.hover);
+      const pointed = (await settled(page)).hover!.cycle;
+      await page.mouse.move(5, 5);
+      await page.waitForFunction(() => !window.__uscope.state()?.hover);
+      await page.waitForSelector(`.at-cursor[data-cycle="${pointed}"]`);
+      const { view } = await run(page, { do: 'goCycle', cycle: pointed > 1200 ? 300 : 2000 });
+      const gutter = await page.evaluate(() => window.__uscope.settings().gutter);
+      const middle = Math.floor(view.x + (box.width - gutter) / 2 / view.scale);
+      await page.waitForSelector(`.at-cursor[data-cycle="${middle}"]`);
+    });
   });
 
   it('knows who waited for an instruction', async () => {

@@ -91,6 +91,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
 
     it.each([
       ['no trace', Buffer.from('no trace at all\n'.repeat(100)), 'FORMAT_MAGIC', 'uscope convert'],
+      ['a short text', Buffer.from('no trace at all\n'), 'FORMAT_MAGIC', 'uscope convert'],
       ['an empty file', new Uint8Array(0), 'FORMAT_TRUNCATED', 'uscope recover'],
       [
         'a trace without a cycle',
@@ -243,6 +244,26 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
       site.policy = "script-src 'none'";
       await withPage(at('trace.uscope'), async (page) => {
         await expect.poll(() => page.textContent('.static')).toContain('VIEW_BROWSER');
+      });
+    });
+
+    it('is dropped on the page, which says that it may be', async () => {
+      await withPage(at('trace.uscope'), async (page) => {
+        await drawn(page);
+        const transfer = await page.evaluateHandle(() => {
+          const made = new DataTransfer();
+          made.items.add(new File(['no trace'], 'notes.txt'));
+          return made;
+        });
+        const isOffered = () => page.evaluate(() => document.body.classList.contains('dropping'));
+        await page.dispatchEvent('canvas.rows', 'dragover', { dataTransfer: transfer });
+        expect(await isOffered()).toBe(true);
+        await page.dispatchEvent('canvas.rows', 'dragleave');
+        expect(await isOffered()).toBe(false);
+        await page.dispatchEvent('canvas.rows', 'dragover', { dataTransfer: transfer });
+        await page.dispatchEvent('canvas.rows', 'drop', { dataTransfer: transfer });
+        expect(await isOffered()).toBe(false);
+        await messageOf(page, 'FORMAT_MAGIC');
       });
     });
 

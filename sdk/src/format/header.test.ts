@@ -33,6 +33,23 @@ describe('file header', () => {
     expect(decodeHeader(Uint8Array.of(...bytes, 1, 2, 3))).toEqual(HEADER);
   });
 
+  test('of a short file says whether it is another one or a part of a trace', () => {
+    const codeOf = (bytes: Uint8Array): string => {
+      try {
+        decodeHeader(bytes);
+        return '';
+      } catch (error) {
+        return (error as { code: string }).code;
+      }
+    };
+    for (let size = 0; size < HEADER_SIZE; size++) {
+      expect(codeOf(encodeHeader(HEADER).subarray(0, size))).toBe('FORMAT_TRUNCATED');
+      expect(codeOf(new TextEncoder().encode('x'.repeat(size)))).toBe(
+        size < 4 ? 'FORMAT_TRUNCATED' : 'FORMAT_MAGIC',
+      );
+    }
+  });
+
   test.each([
     ['another magic', 0, 0, 'FORMAT_MAGIC', 0],
     ['a greater major version', 4, 1, 'FORMAT_VERSION', 4],

@@ -64,10 +64,12 @@ export function encodeHeader(header: FileHeader): Uint8Array {
  */
 export function decodeHeader(bytes: Uint8Array): FileHeader {
   const reader = new ByteReader(bytes);
-  reader.need(HEADER_SIZE, 'file header');
-  if (reader.u32() !== FILE_MAGIC) {
+  // A short file of another kind is no trace that was cut.
+  if (bytes.length >= 4 && new ByteReader(bytes).u32() !== FILE_MAGIC) {
     throw reader.error('FORMAT_MAGIC', 'not a µScope file: it does not start with "uSCP"', 0);
   }
+  reader.need(HEADER_SIZE, 'file header');
+  reader.skip(4);
   const versionMajor = reader.u16();
   const versionMinor = reader.u16();
   if (versionMajor !== VERSION_MAJOR || versionMinor > VERSION_MINOR) {

@@ -31,13 +31,20 @@ effect(() => {
   if (hover !== undefined) pointed.value = hover;
 });
 
-const middle = (view: TimeView | null): number =>
-  view ? Math.floor(view.x + view.width / 2 / view.scale) : 0;
+/** Where the pointer was last, as long as that is on the screen; else the middle. */
+function lookedAt(view: TimeView | null): number {
+  const last = pointed.value;
+  if (!view) return last ?? 0;
+  const cycles = view.width / view.scale;
+  return last !== null && last + 1 > view.x && last < view.x + cycles
+    ? last
+    : Math.floor(view.x + cycles / 2);
+}
 
-/** The cycle inspected: of the chosen cursor, else of the pointer, where it was last, else in the middle of what is shown. */
+/** The cycle inspected: of the chosen cursor, else of the pointer, else in the middle of what is shown. */
 export const inspectedCycle = computed(() => {
   const chosen = chosenCycle.value;
-  const cycle = chosen !== null && !followsPointer.value ? chosen : (pointed.value ?? middle(timeView.value));
+  const cycle = chosen !== null && !followsPointer.value ? chosen : lookedAt(timeView.value);
   const cycles = info.value?.segmentCycles;
   if (!cycles || cycles.length < 2) return null;
   return Math.max(cycles[0]!, Math.min(cycle, cycles.at(-1)! - 1));

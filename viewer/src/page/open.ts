@@ -27,11 +27,19 @@ export function openFile(file: File): void {
   origin.value = { file, name: file.name };
 }
 
-/** Files dropped anywhere on the page. */
+/** Files dropped anywhere on the page, which shows that they may be. */
 export function acceptDrops(): void {
-  addEventListener('dragover', (event) => event.preventDefault());
+  const { classList } = document.body;
+  addEventListener('dragover', (event) => {
+    event.preventDefault();
+    classList.toggle('dropping', event.dataTransfer?.types.includes('Files'));
+  });
+  addEventListener('dragleave', ({ relatedTarget }) => {
+    if (!relatedTarget) classList.remove('dropping');
+  });
   addEventListener('drop', (event) => {
     event.preventDefault();
+    classList.remove('dropping');
     const file = event.dataTransfer?.files[0];
     if (file) openFile(file);
   });
