@@ -89,7 +89,10 @@ describe('uscope.hpp', () => {
     ];
     const lines = wrong.map((statement, n) => `void f${n}(core::trace &t) { ${statement} }`);
     const file = join(directory, 'wrong.cpp');
-    writeFileSync(file, `#include "core.hpp"\n${lines.join('\n')}\nvoid fraction(uscope::storage &s) { s.put(1, 1.5); }\n`);
+    writeFileSync(
+      file,
+      `#include "core.hpp"\n${lines.join('\n')}\nvoid fraction(uscope::storage &s) { s.put(1, 1.5); }\n`,
+    );
     const args = ['-std=c++17', ...INCLUDES, '-fsyntax-only', file];
     const { stderr } = spawnSync('g++', args, { encoding: 'utf8' });
     const places = [...stderr.matchAll(/wrong\.cpp:(\d+):\d+: error/g)].map(([, line]) => Number(line));
