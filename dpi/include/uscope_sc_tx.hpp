@@ -79,7 +79,12 @@ class tx_attributes
 };
 
 /** How a type is recorded: `static void record(tx_attributes &to, const char *name, const T &value)`. */
-template <class T, class = void> struct tx_traits;
+template <class T, class = void> struct tx_traits {
+    static void record(tx_attributes &, const char *, const T &)
+    {
+        static_assert(sizeof(T) == 0, "no attribute can have this type: specialise uscope::tx_traits for it");
+    }
+};
 
 /** A transaction: a value of a few bytes. A default-constructed one, and one of a fiber that is off, takes
  * every call. */
@@ -595,7 +600,8 @@ template <class T> struct tx_traits<T, std::enable_if_t<std::is_arithmetic_v<T> 
         } else if constexpr (std::is_same_v<T, bool>)
             to.number(name, tx_type::boolean, value);
         else if constexpr (std::is_enum_v<T>)
-            to.number(name, tx_type::unsigned_integer, detail::word(value));
+            tx_traits<std::underlying_type_t<T>>::record(to, name,
+                                                         static_cast<std::underlying_type_t<T>>(value));
         else
             to.number(name, std::is_signed_v<T> ? tx_type::integer : tx_type::unsigned_integer,
                       detail::word(value));
@@ -611,6 +617,14 @@ template <> struct tx_traits<const char *> {
     static void record(tx_attributes &to, const char *name, const char *value)
     {
         to.string(name, tx_type::string, value ? value : "");
+    }
+};
+template <> struct tx_traits<char *> : tx_traits<const char *> {
+};
+template <> struct tx_traits<std::string_view> {
+    static void record(tx_attributes &to, const char *name, std::string_view value)
+    {
+        to.string(name, tx_type::string, std::string(value).c_str());
     }
 };
 template <> struct tx_traits<std::string> {
@@ -638,6 +652,17 @@ template <class T, class... Bases> constexpr bool is_a = (std::is_base_of_v<Base
 template <class T>
 constexpr bool is_fixed =
     is_a<T, sc_dt::sc_fxnum, sc_dt::sc_fxnum_fast, sc_dt::sc_fxval, sc_dt::sc_fxval_fast>;
+template <int W, int I, sc_dt::sc_q_mode Q, sc_dt::sc_o_mode O, int N>
+std::true_type unsigned_fixed(const sc_dt::sc_ufixed<W, I, Q, O, N> *);
+template <int W, int I, sc_dt::sc_q_mode Q, sc_dt::sc_o_mode O, int N>
+std::true_type unsigned_fixed(const sc_dt::sc_ufixed_fast<W, I, Q, O, N> *);
+std::true_type unsigned_fixed(const sc_dt::sc_ufix *);
+std::true_type unsigned_fixed(const sc_dt::sc_ufix_fast *);
+std::false_type unsigned_fixed(const void *);
+template <class T>
+constexpr tx_type fixed_type =
+    decltype(unsigned_fixed(static_cast<const T *>(nullptr)))::value ? tx_type::unsigned_fixed_point
+                                                                     : tx_type::fixed_point;
 template <class T> constexpr bool is_wide_number = is_a<T, sc_dt::sc_signed, sc_dt::sc_unsigned>;
 } // namespace detail
 
@@ -691,7 +716,7 @@ template <> struct tx_traits<sc_dt::sc_logic> {
 template <class T> struct tx_traits<T, std::enable_if_t<detail::is_fixed<T>>> {
     static void record(tx_attributes &to, const char *name, const T &value)
     {
-        to.number(name, tx_type::fixed_point, detail::double_bits(value.to_double()));
+        to.number(name, detail::fixed_type<T>, detail::double_bits(value.to_double()));
     }
 };
 

@@ -253,6 +253,11 @@ static void run_transactions()
         .record("time", sc_time(3, SC_NS));
     two.record("int", sc_int<9>(-3)).record("uint", sc_uint<9>(3)).record("bv", sc_bv<4>("0101"));
     two.record("lv", sc_lv<4>("01XZ")).record("fixed", sc_fixed<8, 4>(-2.25)).record("logic", sc_logic('Z'));
+    enum class balance : int { owed = -2 };
+    char chars[] = "chars";
+    char *const pointer = chars;
+    two.record("view", std::string_view("a view").substr(2, 3)).record("chars", pointer);
+    two.record("owed", balance::owed).record("ufixed", sc_ufixed<8, 4>(2.5)).record("ufix", sc_ufix(8, 4));
     one.relate("next", two);
     db.record("top.o*", false);
     const auto none = off.begin("lost", 1);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { FtrType } from '../../sdk/src/formats/ftr/types.js';
 import { memorySource } from '../../sdk/src/reader/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { TRIES_ALL } from '../support/effort.js';
@@ -448,7 +449,19 @@ describe.skipIf(isMissing)('transactions', () => {
       lv: '01XZ',
       fixed: -2.25,
       logic: 'Z',
+      view: 'vie',
+      chars: 'chars',
+      owed: -2n,
+      ufixed: 2.5,
+      ufix: 0,
     });
+    const types = Object.fromEntries(transactions[1]!.attributes.map(({ name, type }) => [name, type]));
+    expect([types.fixed, types.ufixed, types.ufix, types.owed]).toEqual([
+      FtrType.FIXED_POINT_INTEGER,
+      FtrType.UNSIGNED_FIXED_POINT_INTEGER,
+      FtrType.UNSIGNED_FIXED_POINT_INTEGER,
+      FtrType.INTEGER,
+    ]);
     // Nothing of a fiber that is off, by itself or by a wildcard; it may be on again.
     expect(shown.slice(2)).toEqual([[], [['again', 4n]]]);
     expect(relations.map(({ name, source, sink }) => [name, source, sink])).toEqual([['next', 1n, 2n]]);

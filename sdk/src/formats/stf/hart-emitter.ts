@@ -3,10 +3,12 @@ import { Action, qualifiedName, type Schema } from '../../format/types.js';
 import type { RecordBatch } from '../../writer/records/record-batch.js';
 import type { StfCursor } from './cursor.js';
 import { isInterrupt, isSpecialEvent, trapValue } from './events.js';
-import { ENTITY_SLOTS, HART_SCOPE } from './record-events.js';
+import { HART_SCOPE } from './record-events.js';
 import { StfType } from './types.js';
 
 const EXCEPTION = 1;
+/** One instruction ends where the next is born; each in its own slot. Two ids in turn make a smaller file than all slots would. */
+const IN_TURN = 2;
 const [ENTITY_ID, PC, INST_BITS] = [0, 1, 2];
 
 export class HartEmitter {
@@ -49,7 +51,7 @@ export class HartEmitter {
   /** The OPCODE that the cursor is at. */
   instruction(cursor: StfCursor): void {
     if (this.born > 0) this.clear();
-    const slot = this.born % ENTITY_SLOTS;
+    const slot = this.born % IN_TURN;
     this.op(Action.SET, this.entities, slot, ENTITY_ID, slot, 0);
     this.op(Action.SET, this.entities, slot, PC, cursor.pcLo, cursor.pcHi);
     this.op(Action.SET, this.entities, slot, INST_BITS, cursor.bits, 0);
@@ -90,7 +92,7 @@ export class HartEmitter {
   }
 
   private clear(): void {
-    this.op(Action.CLEAR, this.entities, (this.born - 1) % ENTITY_SLOTS, 0, 0, 0);
+    this.op(Action.CLEAR, this.entities, (this.born - 1) % IN_TURN, 0, 0, 0);
   }
 
   private entityEvent(type: number, slot: number, value: number): void {

@@ -8,6 +8,7 @@ import { contextOf, MemoryFiles } from '../../../../test/support/foreign.js';
 import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { everyRecord, everyTransaction, header, written } from '../../../../test/support/stf-records.js';
+import { Action } from '../../format/types.js';
 import { memorySource } from '../../reader/index.js';
 import { openSource, openTraceFile } from '../../reader/node.js';
 import { findCore, type Instruction, instructions } from '../../semantics/cpu/index.js';
@@ -118,6 +119,20 @@ describe('the hart', () => {
     ]);
     expect(life.map(({ birthPs }) => birthPs)).toEqual([0n, 1000n, 2000n, 3000n, 4000n]);
     expect(life.map(({ endPs }) => endPs)).toEqual([1000n, 2000n, 3000n, 4000n, 5000n]);
+  });
+
+  it('uses two slots in turn, so that what repeats in the program repeats in the file', async () => {
+    const { storageId } = made.trace.schema.storages.find(({ name }) => name === 'entities')!;
+    const slots: number[] = [];
+    await made.trace.scan(
+      {},
+      {
+        op: (op) => {
+          if (op.storageId === storageId && op.action === Action.SET && op.field === 0) slots.push(op.slot);
+        },
+      },
+    );
+    expect(slots).toEqual([0, 1, 0, 1, 0]);
   });
 
   it('tells traps, and does not count what did not take effect', () => {
