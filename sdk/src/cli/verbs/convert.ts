@@ -31,6 +31,7 @@ interface ConvertArguments {
   readonly to?: string;
   readonly opt: readonly string[];
   readonly map?: string;
+  readonly stageNames?: string;
   readonly guess?: boolean;
   readonly waive: readonly string[];
   readonly strict?: boolean;
@@ -58,6 +59,10 @@ export function register(program: Command): void {
     .option('--to <format>', 'format of the output (default: by its name)')
     .option('--opt <name=value>', 'an option of a format (may be repeated); --formats lists them', append, [])
     .option('--map <file>', 'of a waveform: which signals become what; the same as --opt map=FILE')
+    .option(
+      '--stage-names <names>',
+      'of a Kanata output: short (default) or full; the same as --opt stage-names=NAMES',
+    )
     .option('--guess', 'print a map for a waveform, by the names in it, instead of converting')
     .option(
       '--waive <what>',
@@ -85,9 +90,13 @@ function required(value: string | undefined, what: string): string {
 }
 
 async function convertFile(file: string, output: string, args: ConvertArguments): Promise<void> {
-  const { force, opt } = args;
+  const { force } = args;
   const target = { compression: compressionOf(args), checkpointIntervalPs: intervalOf(args) };
-  const options = parseOptions(args.map === undefined ? opt : [...opt, `map=${args.map}`]);
+  const options = parseOptions([
+    ...args.opt,
+    ...(args.map === undefined ? [] : [`map=${args.map}`]),
+    ...(args.stageNames === undefined ? [] : [`stage-names=${args.stageNames}`]),
+  ]);
   const result = await withSource(file, async (source) => {
     const from = await inputFormat(source, args.from);
     const { format: to, extension } = await outputFormat(output, args.to);

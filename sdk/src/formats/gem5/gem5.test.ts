@@ -212,18 +212,19 @@ describe('gem5 to µScope', () => {
     await KONATA.write?.(trace, outputs, '.kanata', contextOf());
     await trace.close();
     const text = Buffer.from(outputs.bytes()).toString();
-    expect(text.split('\n').slice(0, 12)).toEqual([
+    expect(text.split('\n').slice(0, 13)).toEqual([
       'Kanata\t0004',
       'C=\t1',
       'I\t0\t1\t0',
       'L\t0\t0\t00000000: ',
+      'L\t0\t1\tstages: F fetch, De decode, Ren rename, Di dispatch, I issue, C complete, Ret retire',
       'L\t0\t0\tlui   a0, 0x80000 : note',
-      'S\t0\t0\tfetch',
+      'S\t0\t0\tF',
       'I\t1\t2\t0',
       'L\t1\t0\t00000004: ',
       'L\t1\t0\tsw   a1, 0(a0)',
       'L\t1\t1\tmicro-op 1',
-      'S\t1\t0\tfetch',
+      'S\t1\t0\tF',
       'C\t1',
     ]);
     expect(text).toContain('R\t3\t0\t1\n');

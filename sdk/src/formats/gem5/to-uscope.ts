@@ -10,7 +10,7 @@ import { MAX_IN_FLIGHT } from '../pipeline/errors.js';
 import type { PipelineFrames } from '../pipeline/frames.js';
 import { createPipelineKernel, type PipelineKernel } from '../pipeline/kernel/pipeline-kernel.js';
 import { coreOption, periodOption } from '../pipeline/options.js';
-import type { PipelineShape } from '../pipeline/shape.js';
+import { LOG_FORMAT, type PipelineShape } from '../pipeline/shape.js';
 import { writePipeline, writePipelineRecords } from '../pipeline/sink.js';
 import { CompiledOrder } from './compiled-order.js';
 import { InOrder, type Order, visitInOrder } from './order.js';
@@ -163,7 +163,7 @@ function shapeOf(
     isKanata: false,
     ...(stats ? { counters: [...counterNames(stats).values()] } : {}),
     dut: [
-      ['log.format', 'gem5-o3pipeview'],
+      [LOG_FORMAT, 'gem5-o3pipeview'],
       ...cpus.map((cpu, index) => [`gem5.object.${cores[index]}`, cpu] as const),
     ],
   };

@@ -7,7 +7,7 @@ import type { Xlen } from '../../semantics/cpu/riscv/index.js';
 import { ItemStream } from '../../stream/item-stream.js';
 import type { ConversionContext, OutputFiles } from '../common/foreign-format.js';
 import { eventsOf } from '../pipeline/core-fields.js';
-import { STAGE_NAMES } from '../pipeline/shape.js';
+import { KANATA, LOG_FORMAT, STAGE_NAMES } from '../pipeline/shape.js';
 import { shortStageNames } from '../pipeline/short-stages.js';
 import { packingOfExtension } from '../text/output.js';
 import { type ExportSource, KanataExport } from './export-state.js';
@@ -86,7 +86,8 @@ function stagesOf(
   names: StageNames,
 ): Pick<ExportSource, 'stageNames' | 'legend'> {
   const ofLog = stageNamesOf(trace);
-  if (ofLog.length > 0 || names === 'full') return { stageNames: ofLog, legend: null };
+  const isOfKanata = ofLog.length > 0 && trace.dutProperty(LOG_FORMAT) === KANATA;
+  if (isOfKanata || names === 'full') return { stageNames: ofLog, legend: null };
   const stageNames = shortStageNames(stages);
   const pairs = stages.flatMap((name, index) =>
     stageNames[index] === name ? [] : [`${stageNames[index]} ${name}`],

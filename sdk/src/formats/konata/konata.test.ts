@@ -10,6 +10,7 @@ import { contextOf, cuts, flips, MemoryFiles, MemoryOutput } from '../../../../t
 import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { modelSchema, runModel } from '../../../../test/support/pipeline-model.js';
+import { runUscope } from '../../../../test/support/run-cli.js';
 import { isUscopeError } from '../../base/errors.js';
 import { canCompressZstd } from '../../codecs/zstd.js';
 import { memorySource, openTrace } from '../../reader/index.js';
@@ -20,6 +21,7 @@ import { FORMAT } from './format.js';
 import { KanataClock, KanataReader, type KanataRecord, KanataWriter } from './index.js';
 
 const SAMPLES = fileURLToPath(new URL('../../../../../shared/samples/konata/', import.meta.url));
+const GEM5_VECTOR = fileURLToPath(new URL('../../../../test/vectors/gem5/window.out', import.meta.url));
 const VECTOR = fileURLToPath(new URL('../../../../test/vectors/konata/two-threads.kanata', import.meta.url));
 
 let directory = '';
@@ -400,6 +402,18 @@ it('an unknown choice of stage names: CONVERT_OPTION', async () => {
   const written = FORMAT.write?.(trace, new MemoryFiles(), '.kanata', contextOf({ 'stage-names': 'long' }));
   await expect(written).rejects.toMatchObject({ code: 'CONVERT_OPTION' });
   await trace.close();
+});
+
+it('an option of the command chooses the stage names', async () => {
+  const trace = newPath();
+  await runUscope(['convert', GEM5_VECTOR, '-o', trace]);
+  const written = async (...more: string[]): Promise<string> => {
+    const output = join(directory, 'named.kanata');
+    expect((await runUscope(['convert', trace, '-o', output, '--force', ...more])).status).toBe(0);
+    return readFileSync(output, 'utf8');
+  };
+  expect(await written('--stage-names', 'full')).toContain('\tfetch\n');
+  expect(await written()).not.toContain('\tfetch\n');
 });
 
 describe('looked at without converting', () => {

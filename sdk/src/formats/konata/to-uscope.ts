@@ -6,7 +6,7 @@ import type { ConversionContext, TraceTarget } from '../common/foreign-format.js
 import { MAX_IN_FLIGHT } from '../pipeline/errors.js';
 import { createPipelineKernel } from '../pipeline/kernel/pipeline-kernel.js';
 import { coreOption, periodOption } from '../pipeline/options.js';
-import type { PipelineShape } from '../pipeline/shape.js';
+import { KANATA, LOG_FORMAT, type PipelineShape } from '../pipeline/shape.js';
 import { PipelineSink, writePipeline, writePipelineRecords } from '../pipeline/sink.js';
 import type { TextBytes } from '../text/text-bytes.js';
 import { CompiledCopy, hasRoomFor } from './compiled-copy.js';
@@ -74,7 +74,7 @@ function shapeOf(summary: KanataSummary, options: ReadonlyMap<string, string>): 
     periodPs: periodOption(options),
     cores: [coreOption(options)],
     isKanata: true,
-    dut: [['log.format', 'kanata'], ...(zero === 0n ? [] : [[CYCLE_AT_ZERO, String(zero)] as const])],
+    dut: [[LOG_FORMAT, KANATA], ...(zero === 0n ? [] : [[CYCLE_AT_ZERO, String(zero)] as const])],
   };
 }
 

@@ -27,6 +27,11 @@ export const UNKNOWN_FLUSH = 'pipeline_clear';
 
 /** DUT property with the stages' names as the log has them, as a JSON list: labels of a schema are not so free. */
 export const STAGE_NAMES = 'log.stages';
+
+/** DUT property: the format of the log that a trace was made of. */
+export const LOG_FORMAT = 'log.format';
+/** Its value for Kanata. */
+export const KANATA = 'kanata';
 /** Scope of `counters`. */
 export const COUNTERS_SCOPE = 'stats';
 /** Stages of an empty log: an enum needs a label. */

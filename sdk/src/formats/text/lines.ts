@@ -33,24 +33,26 @@ const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
  * @throws UscopeError CONVERT_LIMIT for a line above 1 MiB, and what `pieces` throws, after all lines before it
  */
 export async function* linePieces(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<LinePiece> {
-  // One memory for all pieces, with what is left of the one before at its beginning.
+  // What is left of a piece becomes a line with the beginning of the next one; all other lines stay where they are.
   let memory = new Uint8Array(0);
   let rest = 0;
   let offset = 0;
   for await (const piece of pieces) {
-    const length = rest + piece.length;
-    if (length > memory.length) {
-      const larger = new Uint8Array(Math.max(length, 2 * memory.length));
-      larger.set(memory.subarray(0, rest));
-      memory = larger;
+    const from = rest === 0 ? 0 : piece.indexOf(LF) + 1;
+    const end = piece.lastIndexOf(LF) + 1;
+    if (rest > 0 && from > 0) {
+      memory = joined(memory, rest, piece.subarray(0, from));
+      const length = rest + from;
+      yield { bytes: memory.subarray(0, length), end: length, offset, isWhole: true };
+      offset += length;
+      rest = 0;
     }
-    memory.set(piece, rest);
-    const bytes = memory.subarray(0, length);
-    const end = bytes.lastIndexOf(LF) + 1;
-    if (end > 0) yield { bytes, end, offset, isWhole: true };
-    memory.copyWithin(0, end, length);
-    rest = length - end;
-    offset += end;
+    if (end > from) {
+      yield { bytes: piece.subarray(from), end: end - from, offset, isWhole: true };
+      offset += end - from;
+    }
+    memory = joined(memory, rest, piece.subarray(end));
+    rest += piece.length - end;
     checkLength(rest, offset);
   }
   if (rest > 0) yield { bytes: memory.subarray(0, rest), end: rest, offset, isWhole: false };
@@ -76,6 +78,17 @@ export async function* textLines(pieces: AsyncIterable<Uint8Array>): AsyncGenera
 export function lineText(bytes: Uint8Array, from: number, to: number): string {
   const end = to > from && bytes[to - 1] === CR ? to - 1 : to;
   return decoder.decode(bytes.subarray(from, end));
+}
+
+/** The first `length` bytes with more after them, in the same memory where that has room. */
+function joined(memory: Uint8Array<ArrayBuffer>, length: number, more: Uint8Array): Uint8Array<ArrayBuffer> {
+  let all = memory;
+  if (length + more.length > memory.length) {
+    all = new Uint8Array(Math.max(length + more.length, 2 * memory.length));
+    all.set(memory.subarray(0, length));
+  }
+  all.set(more, length);
+  return all;
 }
 
 function checkLength(rest: number, offset: number): void {
