@@ -10,6 +10,10 @@ import { Bits, typeOf } from './values.js';
 
 const ALL_ONES = 0xffff_ffff;
 
+/** Of a number of 64 bits, the lower one first. */
+type Halves = readonly [number, number];
+const halvesOf = (value: bigint): Halves => [Number(value & 0xffff_ffffn), Number(value >> 32n)];
+
 /** Files what is read under the time at which it is to be emitted. */
 export class Collector {
   private readonly bits = new Bits();
@@ -28,21 +32,22 @@ export class Collector {
 
   block(chunk: RawChunk): void {
     const cursor = new TransactionCursor(chunk);
+    const stream = halvesOf(chunk.stream);
     while (cursor.next()) {
       let ends = 0;
       for (let i = 0; i < cursor.count; i++) if (cursor.phases[i] === FtrPhase.END) ends++;
       const { startLo, startHi, endLo, endHi } = cursor;
       const isBackwards = endHi < startHi || (endHi === startHi && endLo < startLo);
-      this.part(chunk.stream, cursor, Kind.BEGIN, startLo, startHi, startLo, startHi, cursor.count - ends);
+      this.part(stream, cursor, Kind.BEGIN, startLo, startHi, startLo, startHi, cursor.count - ends);
       const [atLo, atHi] = isBackwards ? [startLo, startHi] : [endLo, endHi];
-      this.part(chunk.stream, cursor, Kind.END, atLo, atHi, endLo, endHi, ends);
+      this.part(stream, cursor, Kind.END, atLo, atHi, endLo, endHi, ends);
       this.joinBegin(cursor);
     }
   }
 
   /** Begin or end with its attributes, emitted at `at`. */
   private part(
-    stream: bigint,
+    [streamLo, streamHi]: Halves,
     cursor: TransactionCursor,
     kind: number,
     atLo: number,
@@ -56,8 +61,8 @@ export class Collector {
     words[from] = kind;
     words[from + 1] = cursor.idLo;
     words[from + 2] = cursor.idHi;
-    words[from + 3] = Number(stream & 0xffff_ffffn);
-    words[from + 4] = Number(stream >> 32n);
+    words[from + 3] = streamLo;
+    words[from + 4] = streamHi;
     words[from + 5] = cursor.generatorLo;
     words[from + 6] = cursor.generatorHi;
     words[from + 7] = tLo;
@@ -105,8 +110,9 @@ export class Collector {
       target[at] = Kind.RELATION;
       target[at + 1] = name;
       [source, sink, sourceStream ?? 0n, sinkStream ?? 0n].forEach((value, i) => {
-        target[at + 2 + 2 * i] = Number(value & 0xffff_ffffn);
-        target[at + 3 + 2 * i] = Number(value >> 32n);
+        const [lo, hi] = halvesOf(value);
+        target[at + 2 + 2 * i] = lo;
+        target[at + 3 + 2 * i] = hi;
       });
     }
   }

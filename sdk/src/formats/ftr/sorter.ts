@@ -69,7 +69,8 @@ export class ExternalSorter {
   add(keyHi: number, keyLo: number, size: number): number {
     const at = this.length;
     const end = at + HEAD_WORDS + size;
-    if (end > this.words.length) this.words = grown(this.words, end);
+    // At once to all that may be used: memory that nobody has written takes no room, and nothing is copied again.
+    if (end > this.words.length) this.words = grown(this.words, Math.max(end, this.limit));
     if (this.count === this.starts.length) this.starts = grown(this.starts, this.count + 1);
     if (this.count > 0 && this.isSorted) {
       const last = this.starts[this.count - 1];
