@@ -162,7 +162,7 @@ template <unsigned Bits, bool FourStates> struct width<wide<Bits, FourStates>> {
 };
 template <class T> constexpr bool is_wide = width<T>::bits != 0;
 
-/** The words of a value, from `at` on, which moves behind them. */
+/** The words of a value, from `at` on, which moves past them. */
 template <class T> constexpr void store(unsigned long long *words, std::size_t &at, const T &value) noexcept
 {
     if constexpr (is_wide<T>) {
@@ -823,7 +823,7 @@ class trace
         (check_field<T>(name, id, at, why), ...);
         static_cast<void>(at);
     }
-    /** `at` moves behind the fields that hold a T. */
+    /** `at` moves past the fields that hold a T. */
     template <class T> void check_field(const char *name, int id, int &at, status &why) const
     {
         const int last = at + static_cast<int>(detail::width<T>::words);

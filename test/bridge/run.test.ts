@@ -378,7 +378,7 @@ describe('a run that is killed', () => {
 });
 
 describe('uscope serve', () => {
-  it('goes on when nobody reads what it says any more', async () => {
+  it('continues when nobody reads what it says any more', async () => {
     const cwd = dirs.make();
     const endpoint = `ipc://${cwd}/d.sock`;
     const args = [BIN, 'serve', '--endpoint', endpoint, '--out', 'out'];

@@ -131,7 +131,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     await page.close();
   });
 
-  it('a daemon that is killed is followed by another one, and the page goes on', async () => {
+  it('a daemon that is killed is followed by another one, and the page continues', async () => {
     const { run, page } = await startRun();
     await clickInList(page, '#link-core0');
     await statusOf(page, 'recording, ');

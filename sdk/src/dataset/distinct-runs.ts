@@ -6,12 +6,17 @@ import { RUNS } from './layout.js';
 
 const RECORD = '.json';
 
-/** @throws UscopeError DATASET_RUN */
+/** @throws UscopeError DATASET_RUN, DATASET_LAYOUT for a directory that cannot be read */
 export async function checkDistinctRuns(roots: readonly string[]): Promise<void> {
   if (roots.length < 2) return;
   const places = new Map<string, string>();
   for (const root of roots) {
-    const names = await readdir(join(root, RUNS)).catch(() => [] as string[]);
+    const names = await readdir(join(root, RUNS)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return [];
+      throw new UscopeError('DATASET_LAYOUT', `the list of runs cannot be read: ${error.message}`, {
+        file: root,
+      });
+    });
     for (const name of names.filter((one) => one.endsWith(RECORD))) {
       const run = name.slice(0, -RECORD.length);
       const other = places.get(run);

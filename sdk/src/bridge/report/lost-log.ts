@@ -2,7 +2,7 @@
 
 let isKept = false;
 
-/** From now on a line that cannot be written to stderr is lost, and ends nothing: recording goes on. */
+/** From now on a line that cannot be written to stderr is lost, and ends nothing: recording continues. */
 export function outliveLog(): void {
   if (isKept) return;
   isKept = true;

@@ -97,7 +97,7 @@ class IndexCheck {
       );
       return made;
     }
-    // A writer that went on after a damaged index did not know what was in flight.
+    // A writer that continued after a damaged index did not know what was in flight.
     const isRight = (one: typeof made): boolean =>
       one !== null && equalBytes(this.index.fitted(one.container, segment) ?? new Uint8Array(0), bytes);
     if (isRight(made)) return made;

@@ -17,7 +17,7 @@ import {
 import type { StoredDirectory } from './directory-check.js';
 import type { FindingLog } from './finding.js';
 
-/** Behind a segment, read at once. */
+/** Bytes after a segment that are read at once. */
 const READ_AHEAD = 64 * 1024;
 const FOREIGN = 'does not belong to this trace, or is damaged';
 

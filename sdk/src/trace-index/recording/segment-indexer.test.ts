@@ -205,7 +205,7 @@ describe('a trace that is written with an index', () => {
     expect(await read(withIndex)).toEqual(await read(without));
   });
 
-  it('goes on where it was when it is resumed after a kill', async () => {
+  it('continues where it was when it is resumed after a kill', async () => {
     const options = { path: join(directory, 'x.uscope'), schema, sessionId: new Uint8Array(16).fill(7) };
     const more = { index: createSegmentIndexer, checkpointIntervalPs: 10_000 };
     const killed = await RecordWriter.create({ ...options, ...more });
