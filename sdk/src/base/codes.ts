@@ -65,6 +65,7 @@ export const ERROR_CODES = {
     'Another host has taken over the file, as this process gave no sign of life for too long.',
   // -- reading
   READER_OPEN: 'The file cannot be opened or read.',
+  READER_UNTRUSTED: 'A file that this program acts on may have been written by another user of the machine.',
   READER_RANGE: 'A time, cycle or index is outside the trace.',
   READER_NAME: 'No storage, event, field, scope or clock has that name.',
   READER_PATTERN: 'A search pattern is malformed.',

@@ -2,7 +2,7 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UscopeError } from '../base/errors.js';
-import { writeAtomically } from '../stream/atomic-file.js';
+import { writeAtomically } from '../writer/output/atomic-file.js';
 import { makeDirectories } from '../writer/output/directories.js';
 import { ioError } from '../writer/output/output-file.js';
 

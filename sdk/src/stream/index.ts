@@ -1,5 +1,5 @@
 /** What slice, merge and diff share: traces as streams of frames and items, and the way into a new trace. */
-export { type AtomicOptions, writeAtomically } from './atomic-file.js';
+export { type AtomicOptions, writeAtomically } from '../writer/output/atomic-file.js';
 export { FrameCopier, type IdMap, identityMap } from './frame-copier.js';
 export { errorIn, FrameStream, ItemStream } from './item-stream.js';
 export { placeState } from './place-state.js';

@@ -6,7 +6,6 @@ import { ClientMemory } from '../../bridge/session/client-memory.js';
 import { LaneRecords } from '../../bridge/session/lane-records.js';
 import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
-import { writeAtomically } from '../../stream/atomic-file.js';
 import {
   type LostTime,
   PREAMBLE_UNTRUSTED,
@@ -16,6 +15,7 @@ import {
 } from '../../tools/recover/index.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { type Account, accountOf } from '../../writer/index.js';
+import { writeAtomically } from '../../writer/output/atomic-file.js';
 import { openNodeOutput } from '../../writer/output/output-file.js';
 import { lockPath } from '../../writer/output/path-lock.js';
 import { recoverSpool, type SpoolRecovery } from '../../writer/ring/index.js';

@@ -3,7 +3,6 @@ import { writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { openTraceFile } from '../../reader/node.js';
-import { writeAtomically } from '../../stream/atomic-file.js';
 import {
   choosePainter,
   drawPicture,
@@ -17,6 +16,7 @@ import {
   takePicture,
   type ViewServer,
 } from '../../view/index.js';
+import { writeAtomically } from '../../writer/output/atomic-file.js';
 import { ioError } from '../../writer/output/output-file.js';
 import { io } from '../common/io.js';
 import { parseCycles } from '../common/ranges.js';

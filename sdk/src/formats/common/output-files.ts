@@ -2,7 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
-import { type AtomicOptions, checkPath, publish, temporaryName } from '../../stream/atomic-file.js';
+import { type AtomicOptions, checkPath, publish, temporaryName } from '../../writer/output/atomic-file.js';
 import { type OutputFile, openNodeOutput, syncDirectory } from '../../writer/output/output-file.js';
 import type { ByteOutput, OutputFiles } from './foreign-format.js';
 

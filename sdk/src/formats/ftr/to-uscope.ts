@@ -5,10 +5,10 @@
 
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { DutProperties } from '../../format/types.js';
-import { temporaryName } from '../../stream/atomic-file.js';
 import { withOutput } from '../../stream/trace-output.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
+import { temporaryName } from '../../writer/output/atomic-file.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';

@@ -11,10 +11,10 @@ import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js
 import { DEFAULT_MAX_SEGMENT_BYTES } from '../../reader/codec.js';
 import { fileSource, nodeCodec, openSource } from '../../reader/node.js';
 import { CheckedSource } from '../../reader/source.js';
-import { publish } from '../../stream/atomic-file.js';
 import { type Account, accountOf } from '../../writer/contract/account.js';
 import type { SegmentIndexerFactory } from '../../writer/contract/segment-indexer.js';
 import type { SummarizerFactory } from '../../writer/frames/summarizer.js';
+import { publish } from '../../writer/output/atomic-file.js';
 import { ioError, type OutputFile, openNodeOutput, syncDirectory } from '../../writer/output/output-file.js';
 import { FindingLog } from '../verify/finding.js';
 import { type VerifyReport, verifyTrace } from '../verify/index.js';

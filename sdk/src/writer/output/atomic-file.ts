@@ -1,15 +1,22 @@
-/** Output files that appear whole or not at all: written under a temporary name in the same directory, then renamed. */
+/**
+ * Output files that appear whole or not at all: written under an exclusive, random name in the same directory, then renamed. A link in
+ * the place of the output is replaced, never followed. Everything that writes a file for users goes through here.
+ */
 import { randomBytes } from 'node:crypto';
-import { link, rename, rm, stat, unlink } from 'node:fs/promises';
+import { link, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { UscopeError } from '../base/errors.js';
-import { ioError, syncDirectory } from '../writer/output/output-file.js';
+import { UscopeError } from '../../base/errors.js';
+import { OUTPUT_MODE } from '../../base/file-mode.js';
+import { giveAccessOf } from './file-access.js';
+import { ioError, syncDirectory } from './output-file.js';
 
 export interface AtomicOptions {
   /** Files being read, which are never replaced. */
   readonly inputs: readonly string[];
   /** Replace a file that is there already. */
   readonly force?: boolean | undefined;
+  /** The file that the output is derived from: the output gets its mode and owner. Default: OUTPUT_MODE less the umask. */
+  readonly source?: string | undefined;
   /** A whole file does not get its name any more once this was raised. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -28,12 +35,50 @@ export async function writeAtomically<T>(
   try {
     const result = await write(temporary);
     options.signal?.throwIfAborted();
+    if (options.source !== undefined) await giveAccessOf(options.source, temporary);
     await publish(temporary, path, options.force === true);
     await syncDirectory(dirname(path));
     return result;
   } catch (error) {
     await rm(temporary, { force: true });
     throw named(error, temporary, path);
+  }
+}
+
+/**
+ * One file with these bytes.
+ * @param options `mode` of a file without a `source`, before the umask takes bits away
+ * @throws UscopeError WRITER_EXISTS, WRITER_*
+ */
+export function writeFileAtomically(
+  path: string,
+  data: string | Uint8Array,
+  { mode = OUTPUT_MODE, ...options }: AtomicOptions & { readonly mode?: number },
+): Promise<void> {
+  return writeAtomically(path, options, (temporary) => writeNewFile(temporary, data, mode));
+}
+
+/** Replaces a file of our own, such as a record or a lock: the old content or the new one is there, durably. @throws UscopeError WRITER_* */
+export async function replaceFile(
+  path: string,
+  data: string | Uint8Array,
+  mode = OUTPUT_MODE,
+): Promise<void> {
+  await writeFileAtomically(path, data, { inputs: [], force: true, mode });
+}
+
+/** Writes and syncs a file that is not there yet. */
+async function writeNewFile(path: string, data: string | Uint8Array, mode: number): Promise<void> {
+  try {
+    const file = await open(path, 'wx', mode);
+    try {
+      await file.writeFile(data);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw ioError(error, path);
   }
 }
 
