@@ -161,7 +161,9 @@ function emptyProgram(): Command {
     .helpCommand('help [verb]', 'print help for a verb')
     .configureOutput({
       writeOut: (text) => io.out(text),
-      writeErr: (text) => io.err(text.trimEnd()),
+      writeErr: (text) => {
+        for (const line of text.trimEnd().split('\n')) io.err(line);
+      },
       outputError,
     })
     .enablePositionalOptions() // else no verb can leave options to the program that it starts

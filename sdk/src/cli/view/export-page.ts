@@ -1,5 +1,7 @@
 /** `uscope view --export`: the page as files, with a trace beside it. */
+
 import { basename, join } from 'node:path';
+import { onOneLine } from '../../base/printable.js';
 import { convert, type ForeignFormat, USCOPE } from '../../formats/index.js';
 import { openSource } from '../../reader/node.js';
 import { type ExportedView, exportView, ServedProgram } from '../../view/index.js';
@@ -27,7 +29,7 @@ export async function exportPage(directory: string, { file, elf, force }: PageSu
     file === undefined || format === null
       ? await exportView(directory, { trace: file, ...program })
       : await exportConverted(directory, file, format, program);
-  for (const name of names ?? []) io.out(`${directory}/${name}\n`);
+  for (const name of names ?? []) io.out(`${onOneLine(`${directory}/${name}`)}\n`);
 }
 
 /** null: interrupted */

@@ -1,6 +1,8 @@
 /** `uscope view --png OUT`: a picture of a trace, without a window. */
+
 import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import { openTraceFile } from '../../reader/node.js';
 import {
   choosePainter,
@@ -96,7 +98,7 @@ export async function pictureOfTrace(file: string, out: string, asked: Asked, ke
     };
     await writeFileAtomically(out, make, { inputs, force: asked.force, signal });
     for (const { code, what } of problems) io.err(`uscope: warning: ${code}: ${what}`);
-    io.out(`${out}\n`);
+    io.out(`${onOneLine(out)}\n`);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
