@@ -11,16 +11,7 @@ import { join, relative, resolve } from 'node:path';
 import { readArguments } from './lib/arguments.mjs';
 import { auditTrace, compareWithReport } from './lib/audit.mjs';
 import { runO3 } from './lib/demo-o3.mjs';
-import {
-  cli,
-  failWith,
-  here,
-  reader,
-  requireBuilt,
-  runTraced,
-  schema,
-  simulatorOf,
-} from './lib/demo-run.mjs';
+import { cli, failWith, reader, requireBuilt, runTraced, schema, simulatorOf } from './lib/demo-run.mjs';
 import { runSoc } from './lib/demo-soc.mjs';
 
 const { options, positionals } = readArguments();
