@@ -250,7 +250,7 @@ class Run {
     return [...this.traces.values()].map(({ path }) => path);
   }
 
-  private conclude(status: number): number {
+  private async conclude(status: number): Promise<number> {
     const reports = [...this.traces.values()].map(reportOf);
     const tracedMs = this.firstOpened === null ? 0 : Math.max(0, this.lastEnded - this.firstOpened);
     const lines = reports.length > 1 ? runLines(reports, tracedMs) : reports.flatMap(traceLines);
@@ -260,18 +260,18 @@ class Run {
     const [first] = this.paths;
     if (first !== undefined && this.output.isTTY) this.progress.note(`look at it with: uscope view ${first}`);
     const all = exitStatus(status, reports, this.refused.size + this.left + this.uncopied);
-    this.writeJson({ tracedMs, simulatorStatus: status, exitStatus: all, reports });
+    await this.writeJson({ tracedMs, simulatorStatus: status, exitStatus: all, reports });
     return all;
   }
 
-  private writeJson(
+  private async writeJson(
     outcome: Pick<RunSummary, 'tracedMs' | 'simulatorStatus' | 'exitStatus' | 'reports'>,
-  ): void {
+  ): Promise<void> {
     const { json, command } = this.options;
     if (json === undefined) return;
     const { run, refused, startedAt } = this;
     const durationMs = performance.now() - startedAt;
-    writeRunJson(json, { run, durationMs, command, refused, ...outcome });
+    await writeRunJson(json, { run, durationMs, command, refused, ...outcome });
   }
 }
 
