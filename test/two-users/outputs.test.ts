@@ -80,6 +80,17 @@ describe.skipIf(lacks(`${whyNoSecondUser}`, whyNoSecondUser === null))('outputs 
 
   const isPage = (path: string): boolean => path.startsWith(at('site/')) && !path.endsWith('.uscope');
 
+  it('an index that somebody else has put next to a trace is not believed, and replaced', async () => {
+    give(ROOT, 0o644);
+    expect((await run(ROOT, ['index', 'a.uscope'])).status).toBe(0);
+    expect((await run(ROOT, ['stats', 'a.uscope'])).stderr).toBe('');
+    const { uid, gid } = secondUser();
+    chownSync(at('a.uscope.idx'), uid, gid);
+    expect((await run(ROOT, ['stats', 'a.uscope'])).stderr).toContain(`it belongs to user ${uid}`);
+    expect((await run(ROOT, ['index', 'a.uscope'])).stdout).toContain('a.uscope.idx: 8 segments');
+    expect(statSync(at('a.uscope.idx')).uid).toBe(0);
+  });
+
   it('what root derives from the trace of a user belongs to the user', async () => {
     const user = secondUser();
     give(user, 0o600);
