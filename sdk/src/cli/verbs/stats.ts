@@ -11,7 +11,7 @@ import {
   SYNTHETIC_TIME,
 } from '../../semantics/cpu/analysis/index.js';
 import { type CpuCore, findCore, findCores } from '../../semantics/cpu/cores.js';
-import { type AtomicOptions, writeFileAtomically } from '../../writer/output/atomic-file.js';
+import type { AtomicOptions } from '../../writer/output/atomic-file.js';
 import { printForeignStats } from '../common/foreign.js';
 import { io, printJson } from '../common/io.js';
 import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
@@ -215,7 +215,10 @@ async function writePage(
   report: PerformanceReport,
   output: AtomicOptions,
 ): Promise<void> {
-  const { reportPage } = await import('../stats/html.js');
+  const [{ reportPage }, { writeFileAtomically }] = await Promise.all([
+    import('../stats/html.js'),
+    import('../../writer/output/atomic-file.js'),
+  ]);
   const [first] = analyses;
   const names = analyses.map(({ file }) => basename(file));
   const subject = names.length > 1 ? `${names.length} traces: ${names.join(', ')}` : names[0];

@@ -4,7 +4,6 @@ import { UscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { Source, Trace } from '../../reader/index.js';
 import { openSource } from '../../reader/node.js';
-import { ownUid } from '../../writer/output/own-file.js';
 import { openIndex } from '../questions/open-index.js';
 import type { TraceIndex } from '../questions/trace-index.js';
 
@@ -34,6 +33,7 @@ async function distrustOfSidecar(trace: string, path: string): Promise<string | 
     [lstat(path), stat(path), stat(trace)].map((found) => found.catch(() => null)),
   );
   if (!link || !file) return null;
+  const { ownUid } = await import('../../writer/output/own-file.js'); // most traces have no sidecar
   const trusted = [ownUid(), 0, source?.uid];
   const stranger = [link.uid, file.uid].find((uid) => !trusted.includes(uid));
   if (stranger !== undefined) return `it belongs to user ${stranger}`;
