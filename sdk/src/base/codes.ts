@@ -95,6 +95,7 @@ export const ERROR_CODES = {
   BRIDGE_INTERNAL: 'The daemon failed in a way it should not; the message says where.',
   BRIDGE_FINALIZED: 'The daemon was asked to finalize its traces while this one was open.',
   BRIDGE_FORKED: 'The trace was opened by another process, of which this one is a forked or restored copy.',
+  BRIDGE_SESSION: 'The session of a trace belongs to another client.',
   BRIDGE_KEY: 'A key for an encrypted connection is missing, malformed or not accepted.',
   BRIDGE_TRIGGER:
     'A trigger of the flight recorder is malformed or names what the schema of the trace does not have.',
