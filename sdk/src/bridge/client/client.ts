@@ -14,6 +14,7 @@ import {
   PROTOCOL_VERSION,
 } from '../wire/protocol.js';
 import { newSessionKey } from '../wire/session-secret.js';
+import { checkPlace } from '../wire/trusted-place.js';
 import { PRODUCT } from '../wire/version.js';
 import { ClientTrace, remoteError } from './client-trace.js';
 
@@ -44,8 +45,9 @@ const TICK_MS = 200;
 const PING_MS = 1000;
 
 export class BridgeClient {
-  /** Resolves when the daemon has answered. @throws UscopeError BRIDGE_NO_DAEMON, BRIDGE_VERSION */
+  /** Resolves when the daemon has answered. @throws UscopeError BRIDGE_NO_DAEMON, BRIDGE_VERSION, BRIDGE_ENDPOINT */
   static async connect(endpoint: string, options: ClientOptions = {}): Promise<BridgeClient> {
+    checkPlace(endpoint);
     const client = new BridgeClient(endpoint, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, options.keys);
     try {
       while (!client.welcomed) await client.change();
