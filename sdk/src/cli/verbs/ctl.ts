@@ -95,13 +95,15 @@ function endpointsOf(where: string, { key }: CtlArguments): string[] {
   if (/^(ipc|tcp):\/\//.test(where)) return [where];
   if (!statSync(where, { throwIfNoEntry: false })?.isDirectory())
     throw new UscopeError('CLI_USAGE', 'there is no such directory', { file: where });
-  const daemons = findDaemons(where);
+  const untrusted: UscopeError[] = [];
+  const daemons = findDaemons(where, (error) => untrusted.push(error));
   if (key === undefined && daemons.some(({ needsKeys }) => needsKeys))
     throw new UscopeError('BRIDGE_KEY', 'the daemon lets only listed keys in: give --key and --server-key', {
       file: where,
     });
   const endpoints = daemons.map(({ endpoint }) => endpoint);
   if (endpoints.length > 0) return endpoints;
+  if (untrusted[0]) throw untrusted[0];
   throw new UscopeError('BRIDGE_NO_DAEMON', 'no daemon writes into this directory', { file: where });
 }
 
