@@ -158,7 +158,7 @@ export const ERROR_CODES = {
     'The page may not start threads or use WebAssembly, because of the policy of its server or since it was opened from a disk. It works, but slower.',
   VIEW_STORAGE: 'The browser does not let the page remember settings, keys and layout.',
   ENV_MISSING: 'A program or package needed is missing and could not be installed.',
-  ENV_VALUE: 'An environment variable or option of the Python client has a value that it cannot have.',
+  ENV_VALUE: 'An environment variable, or an option of the Python client, has a value that it cannot have.',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

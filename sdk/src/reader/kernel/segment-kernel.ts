@@ -13,8 +13,8 @@ const ALIGNMENT = 64;
 /** Kernels kept for the next user, at most this number, and none with a larger memory. Each holds a segment, compressed and not. */
 const MAX_FREE = 2;
 const MAX_FREE_BYTES = 16 * 1024 * 1024;
-/** Larger segments are for the plain paths: a memory never shrinks. */
-const MAX_BYTES = 256 * 1024 * 1024;
+/** Larger segments are for the plain paths, which need no second copy: a memory never shrinks. */
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** A little more is wanted than for the segment before. */
 const GROWTH = 1.125;
