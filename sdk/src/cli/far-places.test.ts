@@ -200,6 +200,11 @@ async function check(place: Place, name: string, random: () => number): Promise<
   expect((await good('verify', path)).out).toContain(': no errors');
   expect(await timeline(path, place, model)).toEqual(lives.map(said));
 
+  // A bounded look says that it ended, not that something was in flight.
+  const short = await good('timeline', path, '--cycles', `${place.base}:${place.base + 2n}`, '--json');
+  const [first] = jsonLinesOf(short) as { end: object }[];
+  expect(first!.end).toEqual({ kind: 'unknown', cycle: null });
+
   const found = JSON.parse((await good('find', path, 'pc:0x1000', '--json')).out);
   const [long] = lives as [Life];
   expect(found.found).toHaveLength(1);
