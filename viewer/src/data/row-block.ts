@@ -120,9 +120,11 @@ function rowsOf(
 
 function flagsOf(block: cpu.InstructionBlock, row: number): number {
   const flags = block.flags[row]!;
+  const end = cpu.endOf(block, row);
+  const isUnknown = end === cpu.BlockEnd.IN_FLIGHT && !block.reachesEnd;
   const known = block.staticTable.known[block.statics[row]!]!;
   return (
-    FLAG_OF_END[cpu.endOf(block, row)] |
+    (isUnknown ? 0 : FLAG_OF_END[end]) |
     (flags & cpu.BlockFlag.FLUSHED ? RowFlag.SQUASHED : 0) |
     (flags & cpu.BlockFlag.BIRTH_UNKNOWN ? RowFlag.BORN_BEFORE : 0) |
     (flags & cpu.BlockFlag.ABRIDGED ? RowFlag.ABRIDGED : 0) |

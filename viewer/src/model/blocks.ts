@@ -7,7 +7,7 @@ export interface RowBlock {
   readonly baseCycle: number;
   /** In order. */
   readonly birth: Uint32Array;
-  /** After its last cycle; `UNKNOWN`: in flight at the end of the trace. */
+  /** After its last cycle; `UNKNOWN`: in flight at the end of the trace, or further than was looked. */
   readonly end: Uint32Array;
   readonly flags: Uint8Array;
   /** Entity id, reused after the end. */
@@ -56,6 +56,7 @@ export const UNKNOWN = 0xffff_ffff;
 export const NO_STAGE = 0xff;
 export const NO_THREAD = 0xff;
 
+/** Without one of the first four it was not followed to its end. */
 export const RowFlag = {
   RETIRED: 1,
   SQUASHED: 2,

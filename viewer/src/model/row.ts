@@ -18,7 +18,7 @@ export interface RowDetails {
   readonly thread: number | null;
   readonly text: string;
   readonly born: number | null;
-  readonly end: 'retired' | 'squashed' | 'in flight' | 'lost';
+  readonly end: 'retired' | 'squashed' | 'in flight' | 'lost' | 'not followed further';
   readonly endCycle: number | null;
   readonly flush: { readonly cycle: number; readonly reason: string } | null;
   readonly trap: { readonly cycle: number; readonly text: string } | null;
@@ -121,7 +121,8 @@ export function detailsOf(block: RowBlock, index: number, text: string): RowDeta
 function endName(flags: number): RowDetails['end'] {
   if (flags & RowFlag.SQUASHED) return 'squashed';
   if (flags & RowFlag.RETIRED) return 'retired';
-  return flags & RowFlag.LOST ? 'lost' : 'in flight';
+  if (flags & RowFlag.LOST) return 'lost';
+  return flags & RowFlag.IN_FLIGHT ? 'in flight' : 'not followed further';
 }
 
 function stallsDuring(block: RowBlock, index: number): { reason: string; cycles: number }[] {

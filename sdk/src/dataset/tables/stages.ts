@@ -2,6 +2,7 @@
 import {
   BlockEnd,
   type CpuCore,
+  cyclesOf,
   endOf,
   type InstructionBlock,
   rowNumber,
@@ -13,7 +14,6 @@ import {
 import { type Destination, PartFiles } from '../files/part-files.js';
 import { CodeColumn, NumberColumn } from '../parquet/columns.js';
 import { LabelDictionary } from '../parquet/dictionary.js';
-import { cyclesOf } from './ticks.js';
 
 /** Values that are no stage of the core are its number plus this. */
 const FOREIGN = 0x1_0000;

@@ -1,6 +1,7 @@
 /** Meaning of traces with the `cpu` protocol. */
 
 export * from '../blocks/block.js';
+export { type CycleOfTick, cyclesOf } from '../blocks/cycles.js';
 export { blockOf, instructionBlocks } from '../blocks/instruction-blocks.js';
 export type { BlockOptions, RangeBlockOptions } from '../blocks/options.js';
 export {

@@ -21,7 +21,7 @@ import { openTraceFile } from '../../reader/node.js';
 import { type PlacedContainer, writeDirectory } from '../../trace-index/directory/write-directory.js';
 import { openIndex } from '../../trace-index/index.js';
 import { trustedSidecar } from '../../trace-index/node/index.js';
-import { type IndexPlan, indexPlan } from '../../trace-index/plan.js';
+import { endsTooLate, type IndexPlan, indexPlan } from '../../trace-index/plan.js';
 import { type Carry, FIRST } from '../../trace-index/reference/reference-pass.js';
 import {
   decodeSidecarHead,
@@ -73,7 +73,7 @@ export interface SidecarReport {
   readonly bytes: number;
 }
 
-/** @throws UscopeError as opening and reading the trace; WRITER_* when the sidecar cannot be written */
+/** @throws UscopeError READER_RANGE for a trace that ends too late; as opening and reading the trace; WRITER_* when the sidecar cannot be written */
 export async function makeSidecar(options: SidecarOptions): Promise<SidecarReport> {
   const trace = await openTraceFile(options.trace);
   try {
@@ -81,6 +81,13 @@ export async function makeSidecar(options: SidecarOptions): Promise<SidecarRepor
     const segments = (await trace.segments()).length;
     const nothing = { segments, resumed: 0, without: 0, bytes: 0 };
     if (plan.groups.length === 0 || segments === 0) return { result: 'nothing', ...nothing };
+    if (endsTooLate(trace)) {
+      throw new UscopeError(
+        'READER_RANGE',
+        `the trace ends at ${trace.totalTimePs} ps: an index is exact up to 2^53 ps, 2.5 hours; questions read the trace without one`,
+        { file: options.trace },
+      );
+    }
     const isCurrent = async () => !options.force && (await hasIndex(trace, options));
     if (await isCurrent()) return { result: 'current', ...nothing };
     const lock = await lockWhenFree(options);

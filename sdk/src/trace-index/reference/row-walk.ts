@@ -60,6 +60,8 @@ class Group {
 export class RowWalk {
   /** Of the present frame. */
   cycle = 0n;
+  /** Cycles are too large: see `MAX_ROW_CYCLES`. */
+  isLate = false;
   private births = 0;
   private readonly own: Group[] = [];
   private readonly earlier = new Map<bigint, Group>();
@@ -146,7 +148,7 @@ export class RowWalk {
     this.stats.lived(BigInt.asUintN(64, this.cycle - life.born));
   }
 
-  /** null: there are more groups than a part may have. */
+  /** null: there are more groups than a part may have, or cycles are too large. */
   part(isExact: boolean): Uint8Array | null {
     if (this.isTooLarge) return null;
     const columns = OWN_COLUMNS + 2 * this.plan.stages;
@@ -169,7 +171,7 @@ export class RowWalk {
 
   get isTooLarge(): boolean {
     const { length } = this.own;
-    return length > MAX_GROUPS || length * (OWN_COLUMNS + 2 * this.plan.stages) > MAX_CELLS;
+    return this.isLate || length > MAX_GROUPS || length * (OWN_COLUMNS + 2 * this.plan.stages) > MAX_CELLS;
   }
 
   /** null: too many. */

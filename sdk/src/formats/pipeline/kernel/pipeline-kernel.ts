@@ -1,5 +1,5 @@
 /** The compiled loops over logs of pipelines (sdk/kernel/pipeline) with their memory, for one pass over one log. */
-import { decodeBase64 } from '../../../base/base64.js';
+import { compiledOnce, instanceOf } from '../../../base/compiled-code.js';
 import { MAX_STRING_BYTES } from '../../../format/record.js';
 import type { PipelineIds } from '../core-records.js';
 import { WASM_BASE64 } from './pipeline-wasm.js';
@@ -41,20 +41,12 @@ export interface PipelineExports {
   gem5_copy_limits(count: number, window: number): number;
 }
 
-let compiled: WebAssembly.Module | null | undefined;
+const compiled = compiledOnce(WASM_BASE64);
 
 /** Null where there is no WebAssembly: the plain path does the work. */
 export function createPipelineKernel(): PipelineKernel | null {
-  compiled = compiled === undefined ? compile() : compiled;
-  return compiled && new PipelineKernel(compiled);
-}
-
-function compile(): WebAssembly.Module | null {
-  try {
-    return new WebAssembly.Module(decodeBase64(WASM_BASE64));
-  } catch {
-    return null;
-  }
+  const module = compiled();
+  return module && new PipelineKernel(module);
 }
 
 /** Also the records that were made, on their way to a writer. */
@@ -69,7 +61,7 @@ export class PipelineKernel {
   private allWords: Uint32Array = new Uint32Array(0);
 
   constructor(module: WebAssembly.Module) {
-    this.code = new WebAssembly.Instance(module, {}).exports as unknown as PipelineExports;
+    this.code = instanceOf(module);
   }
 
   /** All of the memory. It grows with what is in flight: to be asked for after each call. */
