@@ -1,6 +1,6 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
 import { Command, CommanderError } from 'commander';
-import { isUscopeError } from '../base/errors.js';
+import { isUscopeError, type UscopeError } from '../base/errors.js';
 import type { LoadAllVerbs } from './common/all-verbs.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
 import { missingPackage } from './common/optional-packages.js';
@@ -120,7 +120,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     io.flush();
     return Number(process.exitCode ?? ExitCode.OK);
   } catch (error) {
-    return reportFailure(error);
+    return reportFailure(isUscopeError(error) ? await explained(error) : error);
   }
 }
 
@@ -175,6 +175,13 @@ function outputError(message: string, write: (text: string) => void): void {
     .replace(/^error: /, '')
     .replace(/^unknown command '(.*)'$/, 'there is no verb "$1"; "uscope --help" lists them');
   write([`uscope: CLI_USAGE: ${text}`, ...hints].join('\n'));
+}
+
+/** What is no trace may be a file of another format. */
+async function explained(error: UscopeError): Promise<UscopeError> {
+  if (!/^(FORMAT|RECOVER)_/.test(error.code)) return error;
+  const { withForeignHint } = await import('./common/foreign-hint.js');
+  return withForeignHint(error);
 }
 
 function reportFailure(failure: unknown): number {

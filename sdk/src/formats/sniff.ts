@@ -10,6 +10,8 @@ import { unpack } from './text/unpack.js';
 /** `uSCP`, the first bytes of a µScope file. */
 const USCOPE_MAGIC = [0x75, 0x53, 0x43, 0x50];
 
+const isUscope = (head: Uint8Array): boolean => USCOPE_MAGIC.every((byte, index) => head[index] === byte);
+
 export const USCOPE = 'uscope';
 
 /**
@@ -18,7 +20,7 @@ export const USCOPE = 'uscope';
  */
 export async function sniffFormat(source: Source): Promise<typeof USCOPE | ForeignFormat | null> {
   const head = await source.read(0, SNIFF_STEPS[0]);
-  if (USCOPE_MAGIC.every((byte, index) => head[index] === byte)) return USCOPE;
+  if (isUscope(head)) return USCOPE;
   const formats = await Promise.all([...FORMATS.values()].map(async (load) => (await load()).FORMAT));
   const claimedBy = async (bytes: Uint8Array): Promise<ForeignFormat | undefined> => {
     for (const format of formats) if (await format.sniff?.(bytes)) return format;
@@ -56,13 +58,14 @@ async function unpackedHead(source: Source): Promise<Uint8Array> {
   return concatBytes(pieces);
 }
 
-/** The format that is named, else the one of the content. @throws UscopeError CONVERT_UNKNOWN (no such name), and as `sniffFormat` */
+/** The format that is named, else the one of the content; a µScope file is one whatever is named. @throws UscopeError CONVERT_UNKNOWN (no such name), and as `sniffFormat` */
 export async function formatOf(
   source: Source,
   named: string | undefined,
 ): Promise<typeof USCOPE | ForeignFormat | null> {
   if (named === undefined) return sniffFormat(source);
-  return named.toLowerCase() === USCOPE ? USCOPE : formatNamed(named);
+  const format = named.toLowerCase() === USCOPE ? USCOPE : await formatNamed(named);
+  return isUscope(await source.read(0, USCOPE_MAGIC.length)) ? USCOPE : format;
 }
 
 /** Names of all formats that can be read. */

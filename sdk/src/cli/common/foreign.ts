@@ -1,8 +1,14 @@
 /** `info`, `dump`, `events` and `stats` of files in other formats. */
 import { stat } from 'node:fs/promises';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
-import type { ConversionContext, ForeignEvent, ForeignTrace, InfoSection } from '../../formats/index.js';
-import { sniffFormat, USCOPE } from '../../formats/sniff.js';
+import type {
+  ConversionContext,
+  ForeignEvent,
+  ForeignFormat,
+  ForeignTrace,
+  InfoSection,
+} from '../../formats/index.js';
+import { formatOf, USCOPE } from '../../formats/sniff.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { Source, Trace } from '../../reader/index.js';
 import { openSource } from '../../reader/node.js';
@@ -11,14 +17,18 @@ import { ExitCode, io, printJson } from './io.js';
 import type { RangeArguments } from './ranges.js';
 import { shownName, withTrace } from './trace-file.js';
 
-/** Runs one of the two, by what the file is. A file that is in no known format is left to the µScope reader, which says what it misses. */
+/**
+ * Runs one of the two, by what the file is. A file that is in no known format is left to the µScope reader, which says what it misses.
+ * @param named the format that the user names
+ */
 export async function withAnyTrace(
   path: string,
   onTrace: (trace: Trace) => Promise<void>,
   onForeign: (trace: ForeignTrace, context: ConversionContext) => Promise<void>,
+  named?: string,
 ): Promise<void> {
   const source = await openBytes(path);
-  const foreign = source && (await asForeign(path, source));
+  const foreign = source && (await asForeign(path, source, named));
   if (!foreign) return withTrace(path, onTrace, source ?? undefined);
   try {
     const [{ ConversionReport }, { withProgress }] = await Promise.all([
@@ -51,14 +61,50 @@ async function openBytes(path: string): Promise<Source | null> {
 }
 
 /** null when the bytes are µScope or in no known format. */
-async function asForeign(path: string, source: Source): Promise<ForeignTrace | null> {
+async function asForeign(
+  path: string,
+  source: Source,
+  named: string | undefined,
+): Promise<ForeignTrace | null> {
   try {
-    const format = await sniffFormat(source);
-    return format === null || format === USCOPE || !format.open ? null : await format.open(source, new Map());
+    const format = await readableFormat(source, named);
+    return format && (await format.open(source, new Map()));
   } catch (error) {
     await source.close?.();
     throw isUscopeError(error) ? error.at({ file: shownName(path) }) : error;
   }
+}
+
+type ReadableFormat = ForeignFormat & Required<Pick<ForeignFormat, 'open'>>;
+
+/** null: µScope, or nothing known. @throws UscopeError CONVERT_UNKNOWN, CONVERT_UNSUPPORTED */
+async function readableFormat(source: Source, named: string | undefined): Promise<ReadableFormat | null> {
+  const format = await formatOf(source, named);
+  if (format === null || format === USCOPE) return null;
+  if (format.open) return format as ReadableFormat;
+  throw new UscopeError('CONVERT_UNKNOWN', `${format.title} can be written, not read`);
+}
+
+/**
+ * The format to convert a file from; null: µScope, or nothing known, which the reader then says.
+ * @param named the format that the user names @throws UscopeError CONVERT_UNKNOWN, CONVERT_UNSUPPORTED, and as reading the file
+ */
+export async function foreignFormatOf(pathOrUrl: string, named?: string): Promise<ForeignFormat | null> {
+  const source = await openSource(pathOrUrl);
+  try {
+    return await readableFormat(source, named);
+  } catch (error) {
+    throw isUscopeError(error) ? error.at({ file: shownName(pathOrUrl) }) : error;
+  } finally {
+    await source.close?.();
+  }
+}
+
+/** `--from`, which is a time of a trace, or the format of a file of another format. */
+export function splitFrom<T extends RangeArguments>(args: T): { args: T; format: string | undefined } {
+  const { from } = args;
+  if (from === undefined || !/^\p{L}/u.test(from)) return { args, format: undefined };
+  return { args: { ...args, from: undefined }, format: from };
 }
 
 /** Warnings about a file to stderr, each once. */
@@ -91,7 +137,11 @@ export function refuseRange(what: string, { from, to, cycles, cycle }: RangeArgu
 }
 
 /** Prints what `stats` says of a file that is not µScope; false for one that is. @throws UscopeError CLI_USAGE for a format without */
-export async function printForeignStats(path: string, args: RangeArguments & { readonly json?: boolean }) {
+export async function printForeignStats(
+  path: string,
+  args: RangeArguments & { readonly json?: boolean },
+  named?: string,
+) {
   let isForeign = true;
   await withAnyTrace(
     path,
@@ -105,6 +155,7 @@ export async function printForeignStats(path: string, args: RangeArguments & { r
       }
       printSections(path, trace, await trace.stats(context), args.json === true);
     },
+    named,
   );
   return isForeign;
 }

@@ -5,19 +5,24 @@ import { openSource } from '../../reader/node.js';
 import { exportView, ServedProgram } from '../../view/index.js';
 import { makeDirectories } from '../../writer/output/directories.js';
 import { ioError } from '../../writer/output/output-file.js';
-import { warnOnce } from '../common/foreign.js';
+import { foreignFormatOf, warnOnce } from '../common/foreign.js';
 import { withInterrupt } from '../common/interrupt.js';
 import { io } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
-import { foreignFormatOf } from './foreign-format.js';
 
 /**
  * @param elf path of the program's ELF file; it is written too
+ * @param from the format of a file that is no trace, where the user names it
  * @throws UscopeError CONVERT_*, READER_OPEN, WRITER_*
  */
-export async function exportPage(directory: string, file?: string, elf?: string): Promise<void> {
+export async function exportPage(
+  directory: string,
+  file?: string,
+  elf?: string,
+  from?: string,
+): Promise<void> {
   const program = elf === undefined ? undefined : (await ServedProgram.open(elf)).bytes;
-  const format = file === undefined ? null : await foreignFormatOf(file);
+  const format = file === undefined ? null : await foreignFormatOf(file, from);
   const names =
     file === undefined || format === null
       ? await exportView(directory, { trace: file, program })
