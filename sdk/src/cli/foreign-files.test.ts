@@ -134,10 +134,11 @@ describe('verbs that read other formats', () => {
     expect((await runUscope(['events', trace, '--from', '2ns'])).status).toBe(0);
     expect((await runUscope(['events', trace, '--from', 'spike'])).status).toBe(0);
     expect((await runUscope(['diff', '--by', 'retired', trace, log, '--from', 'spike'])).status).toBe(0);
-    for (const verb of ['info', 'dump', 'events', 'stats', 'diff', 'view'])
-      expect(
-        (await runUscope([verb, log, ...(verb === 'diff' ? [log] : []), '--from', 'spoke'])).err,
-      ).toContain('there is no format "spoke"');
+    for (const verb of READS_FOREIGN) {
+      const more = { diff: [log], convert: ['-o', at('b.uscope')] }[verb] ?? [];
+      const { err } = await runUscope([verb, log, ...more, '--from', 'spoke']);
+      expect(err).toMatch(/"spoke".*there are uscope, .*spike/);
+    }
     expect((await runUscope(['info', log, '--from', 'konata'])).err).toContain('CONVERT_');
   });
 });

@@ -177,6 +177,9 @@ function outputError(message: string, write: (text: string) => void): void {
   write([`uscope: CLI_USAGE: ${text}`, ...hints].join('\n'));
 }
 
+/** What the command line says is wrong, or names nothing. */
+const isAboutWords = ({ code }: UscopeError): boolean => code === 'CLI_USAGE' || code === 'READER_NAME';
+
 /** What is no trace may be a file of another format. */
 async function explained(error: UscopeError): Promise<UscopeError> {
   if (!/^(FORMAT|RECOVER)_/.test(error.code)) return error;
@@ -195,7 +198,7 @@ function reportFailure(failure: unknown): number {
       return ExitCode.FAILED;
     }
     io.err(`uscope: ${describeError(error)}`);
-    return error.code === 'CLI_USAGE' ? ExitCode.USAGE : ExitCode.FAILED;
+    return isAboutWords(error) ? ExitCode.USAGE : ExitCode.FAILED;
   } catch (again) {
     if (again instanceof BrokenPipe) return ExitCode.OK;
     throw again;

@@ -10,19 +10,18 @@ interface Stranger {
   readonly pattern?: RegExp;
 }
 
-const THEN = 'then `uscope convert` reads that, with --map';
-
 const STRANGERS: readonly Stranger[] = [
   {
     what: 'FST, a packed waveform',
     // The header block: its kind, its length of 329 bytes.
     magic: [0, 0, 0, 0, 0, 0, 0, 1, 0x49],
-    advice: `\`fst2vcd FILE -o FILE.vcd\` of GTKWave makes a VCD of it; ${THEN}`,
+    advice: '`fst2vcd FILE | uscope convert - --map MAP -o OUT.uscope`, with fst2vcd of GTKWave, converts it',
   },
   {
     what: 'GHW, a waveform of GHDL',
     magic: [...'GHDLwave'].map((letter) => letter.charCodeAt(0)),
-    advice: `run \`ghdl -r TOP --vcd=FILE.vcd\` instead of --wave; ${THEN}. \`ghwdump FILE\` lists what it holds`,
+    advice:
+      'run `ghdl -r TOP --vcd=FILE.vcd` instead of --wave, then `uscope convert FILE.vcd --map MAP -o OUT.uscope`; `ghwdump FILE` lists what it holds',
   },
   {
     what: 'a file packed with xz',

@@ -1,6 +1,7 @@
 /** `info`, `dump`, `events` and `stats` of files in other formats. */
 import { stat } from 'node:fs/promises';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
+import { namesNear } from '../../base/near-names.js';
 import type {
   ConversionContext,
   ForeignEvent,
@@ -8,6 +9,7 @@ import type {
   ForeignTrace,
   InfoSection,
 } from '../../formats/index.js';
+import { FORMATS } from '../../formats/registry.js';
 import { formatOf, USCOPE } from '../../formats/sniff.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { Source, Trace } from '../../reader/index.js';
@@ -100,11 +102,16 @@ export async function foreignFormatOf(pathOrUrl: string, named?: string): Promis
   }
 }
 
-/** `--from`, which is a time of a trace, or the format of a file of another format. */
+/** `--from`, which is a time of a trace, or the format of a file of another format. @throws UscopeError CLI_USAGE: it is neither */
 export function splitFrom<T extends RangeArguments>(args: T): { args: T; format: string | undefined } {
   const { from } = args;
   if (from === undefined || !/^\p{L}/u.test(from)) return { args, format: undefined };
-  return { args: { ...args, from: undefined }, format: from };
+  const formats = [USCOPE, ...FORMATS.keys()];
+  if (formats.includes(from.toLowerCase())) return { args: { ...args, from: undefined }, format: from };
+  throw new UscopeError(
+    'CLI_USAGE',
+    `"${from}" is not a time, such as 4000, 4ns or 1.5us, and not a format; there are ${formats.join(', ')}`,
+  );
 }
 
 /** Warnings about a file to stderr, each once. */
@@ -205,28 +212,60 @@ export async function printForeignEvents(
   const conditions = parseConditions(args);
   let left = limit;
   if (left === 0) return;
+  const met = new MetNames(args.event, conditions);
   for await (const event of trace.events()) {
-    if (!isWanted(event, args.event, conditions)) continue;
+    if (!met.isWanted(event)) continue;
     io.out(args.json ? eventJson(event, trace.timeUnit) : eventText(event, trace.timeUnit));
     if (--left === 0) return;
+  }
+  met.check();
+}
+
+/** A file of another format has no list of its events: which names there are is known at its end. */
+class MetNames {
+  private readonly types = new Set<string>();
+  private readonly fields = new Set<string>();
+  private readonly missingTypes: Set<string>;
+
+  constructor(
+    private readonly wanted: readonly string[],
+    private readonly conditions: readonly Condition[],
+  ) {
+    this.missingTypes = new Set(wanted);
+  }
+
+  isWanted({ type, fields }: ForeignEvent): boolean {
+    if (!this.types.has(type)) this.meet(type);
+    const { wanted } = this;
+    if (wanted.length > 0 && !wanted.some((name) => isCalled(type, name))) return false;
+    if (this.conditions.length > 0) for (const [name] of fields) this.fields.add(name);
+    return this.conditions.every(({ field, value, number }) => {
+      const found = fields.find(([name]) => name === field)?.[1];
+      return found !== undefined && (String(found) === value || String(found) === number);
+    });
+  }
+
+  /** @throws UscopeError READER_NAME for an event or a field that the file does not have */
+  check(): void {
+    const [type] = this.missingTypes;
+    if (type !== undefined) this.fail('event', type, this.types);
+    const condition = this.conditions.find(({ field }) => !this.fields.has(field));
+    if (condition) this.fail('field', condition.field, this.fields);
+  }
+
+  private meet(type: string): void {
+    this.types.add(type);
+    for (const name of this.missingTypes) if (isCalled(type, name)) this.missingTypes.delete(name);
+  }
+
+  private fail(kind: string, name: string, known: ReadonlySet<string>): never {
+    const near = namesNear(name, [...known]);
+    throw new UscopeError('READER_NAME', `the file has no ${kind} "${name}"; ${near}`);
   }
 }
 
 /** Names may leave out everything before the last `/`, as for µScope. */
-function isWanted(
-  { type, fields }: ForeignEvent,
-  types: readonly string[],
-  conditions: readonly Condition[],
-) {
-  const named = types.length === 0 || types.some((wanted) => type === wanted || type.endsWith(`/${wanted}`));
-  return (
-    named &&
-    conditions.every(({ field, value, number }) => {
-      const found = fields.find(([name]) => name === field)?.[1];
-      return found !== undefined && (String(found) === value || String(found) === number);
-    })
-  );
-}
+const isCalled = (type: string, name: string): boolean => type === name || type.endsWith(`/${name}`);
 
 function eventText({ time, type, fields }: ForeignEvent, unit: string): string {
   const values = fields.map(([name, value]) => ` ${name}=${textOf(value)}`).join('');

@@ -33,7 +33,7 @@ const FROM = 'first time, inclusive: 4000 (ps), 4ns, 1.5us, …';
 export function addRangeOptions(command: Command, readsForeign = false): Command {
   return command
     .option(
-      readsForeign ? '--from <time|format>' : '--from <time>',
+      '--from <time>',
       readsForeign ? `${FROM}; or the format of a file that is no trace: spike, qemu, …` : FROM,
     )
     .option('--to <time>', 'last time, exclusive')
