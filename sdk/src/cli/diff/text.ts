@@ -1,4 +1,5 @@
 /** A comparison's report for people. */
+import { isUnknown } from '../../semantics/cpu/riscv/index.js';
 import type {
   CellView,
   DiffReport,
@@ -152,7 +153,8 @@ function instructionText(
 ): string {
   const address = pc === null ? '' : ` ${pc.toString(16).padStart(8, '0')}`;
   const code = bits === null ? '' : ` ${bits.toString(16).padStart(8, '0')}`;
-  const words = bits !== null && pc !== null ? disassemble(bits, pc) : null;
+  const found = bits !== null && pc !== null ? disassemble(bits, pc) : null;
+  const words = found !== null && isUnknown(found) ? (values.text ?? found) : found;
   const rest = fields.flatMap((name) => (values[name] ? [` ${name}=${values[name]}`] : []));
   return `${paint('dim', at({ timePs, cycle }))} ${address}${code} ${words ?? values.text ?? ''}${rest.join('')}`.trimEnd();
 }

@@ -72,6 +72,15 @@ describe('Spike', () => {
     expect(records).toHaveLength(16 + 1 + 10);
   });
 
+  it('a log of some bytes does not become a trace of any size', async () => {
+    const { log, context } = await open(
+      SPIKE,
+      'core   0: 0x80000000 (0x0000006f) j pc + 0x0\ncore   0: Executed 99999999999 times\n',
+    );
+    const [{ rows }] = await log.info(context);
+    expect(Object.fromEntries(rows)).toMatchObject({ instructions: '10000001' });
+  });
+
   it('counts do not multiply what has its commit lines', async () => {
     const one = 'core   0: 3 0x80000000 (0x0000006f)\n';
     const text = `core   0: 0x80000000 (0x0000006f) j pc + 0x0\n${one}${one}${one}core   0: Executed 3 times\n`;
