@@ -67,7 +67,7 @@ export const ERROR_CODES = {
   READER_OPEN: 'The file cannot be opened or read.',
   READER_UNTRUSTED: 'A file that this program acts on may have been written by another user of the machine.',
   READER_RANGE: 'A time, cycle or index is outside the trace.',
-  READER_NAME: 'No storage, event, field, scope or clock has that name.',
+  READER_NAME: 'No storage, event, field, scope, clock, core or value of a field has that name.',
   READER_PATTERN: 'A search pattern is malformed.',
   READER_NO_CYCLES: 'A range in cycles needs a clock whose period is known; it is 0.',
   READER_COMPRESSION: 'The file uses a compression this installation cannot read.',

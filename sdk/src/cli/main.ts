@@ -120,7 +120,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     io.flush();
     return Number(process.exitCode ?? ExitCode.OK);
   } catch (error) {
-    return reportFailure(error);
+    return reportFailure(isUscopeError(error) ? await explained(error) : error);
   }
 }
 
@@ -186,6 +186,16 @@ function outputError(message: string, write: (text: string) => void): void {
   write([`uscope: CLI_USAGE: ${problem.replace(/^error: /, '')}`, ...hints].join('\n'));
 }
 
+/** What the command line says is wrong, or names nothing. */
+const isAboutWords = ({ code }: UscopeError): boolean => code === 'CLI_USAGE' || code === 'READER_NAME';
+
+/** What is no trace may be a file of another format. */
+async function explained(error: UscopeError): Promise<UscopeError> {
+  if (!/^(FORMAT|RECOVER)_/.test(error.code)) return error;
+  const { withForeignHint } = await import('./common/foreign-hint.js');
+  return withForeignHint(error);
+}
+
 function reportFailure(failure: unknown): number {
   if (failure instanceof BrokenPipe) return ExitCode.OK;
   const error = missingPackage(failure) ?? failure;
@@ -197,7 +207,7 @@ function reportFailure(failure: unknown): number {
       return ExitCode.FAILED;
     }
     io.err(`uscope: ${describeError(error)}`);
-    return error.code === 'CLI_USAGE' ? ExitCode.USAGE : ExitCode.FAILED;
+    return isAboutWords(error) ? ExitCode.USAGE : ExitCode.FAILED;
   } catch (again) {
     if (again instanceof BrokenPipe) return ExitCode.OK;
     throw again;

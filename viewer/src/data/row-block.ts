@@ -214,9 +214,14 @@ function notesOf(
   names: Names,
 ): RowBlock['notes'] {
   const notes: Note[] = [];
-  const add = (kind: number, side: cpu.SideColumns, textOf: (index: number) => string): void => {
+  const add = (
+    kindOf: number | ((index: number) => number),
+    side: cpu.SideColumns,
+    textOf: (index: number) => string,
+  ): void => {
     side.row.forEach((row, index) => {
       const cycle = clock.ofTick(cpu.sideTick(block, side, index));
+      const kind = typeof kindOf === 'number' ? kindOf : kindOf(index);
       notes.push({ row, kind, cycle, text: names.of(textOf(index)) });
     });
   };
@@ -227,7 +232,9 @@ function notesOf(
   );
   add(NoteKind.STALL, stalls, (index) => (stalls.reason === null ? '' : stallLabel(stalls.reason[index]!)));
   add(NoteKind.TRAP, traps, (index) => trapText(traps, index));
-  add(NoteKind.ANNOTATION, annotations, (index) => {
+  const annotationKind = (index: number): number =>
+    annotations.kind?.[index] === 0 ? NoteKind.NAME : NoteKind.ANNOTATION;
+  add(annotationKind, annotations, (index) => {
     const string = annotations.string[index]!;
     return trace.strings.peek(string) ?? `#${string}`;
   });

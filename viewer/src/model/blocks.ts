@@ -50,7 +50,8 @@ export interface NoteColumns {
   readonly text: Uint32Array;
 }
 
-export const NoteKind = { FLUSH: 0, STALL: 1, TRAP: 2, ANNOTATION: 3 } as const;
+/** NAME: an annotation that says what the instruction is (docs/formats/konata.md, kind 0). */
+export const NoteKind = { FLUSH: 0, STALL: 1, TRAP: 2, ANNOTATION: 3, NAME: 4 } as const;
 
 export const UNKNOWN = 0xffff_ffff;
 export const NO_STAGE = 0xff;

@@ -113,7 +113,7 @@ export function detailsOf(block: RowBlock, index: number, text: string): RowDeta
     stalls: stallsDuring(block, index),
     ownStalls: notesOf(block, index, NoteKind.STALL),
     dependencies: dependenciesOf(block, index),
-    annotations: notesOf(block, index, NoteKind.ANNOTATION),
+    annotations: [...notesOf(block, index, NoteKind.NAME), ...notesOf(block, index, NoteKind.ANNOTATION)],
     isAbridged: (flag & RowFlag.ABRIDGED) !== 0,
   };
 }

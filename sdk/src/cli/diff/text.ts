@@ -1,5 +1,6 @@
 /** A comparison's report for people. */
 import { onOneLine } from '../../base/printable.js';
+import { isUnknown } from '../../semantics/cpu/riscv/index.js';
 import type {
   CellView,
   DiffReport,
@@ -155,7 +156,8 @@ function instructionText(
 ): string {
   const address = pc === null ? '' : ` ${pc.toString(16).padStart(8, '0')}`;
   const code = bits === null ? '' : ` ${bits.toString(16).padStart(8, '0')}`;
-  const words = bits !== null && pc !== null ? disassemble(bits, pc) : null;
+  const found = bits !== null && pc !== null ? disassemble(bits, pc) : null;
+  const words = found !== null && isUnknown(found) ? (values.text ?? found) : found;
   const rest = fields.flatMap((name) => (values[name] ? [` ${name}=${values[name]}`] : []));
   return `${paint('dim', at({ timePs, cycle }))} ${onOneLine(`${address}${code} ${words ?? values.text ?? ''}${rest.join('')}`)}`.trimEnd();
 }

@@ -173,10 +173,10 @@ describe('uscope stats', () => {
     ['one', '--cycles 5:9 --from 3', 2, /CLI_USAGE.*twice/],
     ['one', '--points many', 2, /CLI_USAGE.*--points/],
     ['one', '--json --html -', 2, /CLI_USAGE.*--html/],
-    ['one', '--core core9', 1, /READER_NAME.*core0/],
+    ['one', '--core core9', 2, /READER_NAME.*core0/],
     ['one', '--cycles 99999:', 1, /READER_RANGE/],
     ['one', '--html /nowhere/to/be/found.html', 1, /WRITER_DIRECTORY.*found\.html/],
-    ['none', '', 1, /READER_NAME.*no core/],
+    ['none', '', 2, /READER_NAME.*no core/],
     ['timeless', '', 1, /READER_NO_CYCLES/],
   ])('%s %s ends with status %i', async (name, args, status, message) => {
     const result = await run(path(name), ...args.split(' ').filter((word) => word !== ''));

@@ -7,6 +7,7 @@ import { onOneLine } from '../../base/printable.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { makeSidecar, type SidecarReport } from '../../tools/sidecar/index.js';
 import { sidecarPath } from '../../trace-index/node/index.js';
+import { withForeignHint } from '../common/foreign-hint.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { parseCount } from '../common/numbers.js';
 import { withProgress } from '../common/progress-bar.js';
@@ -77,7 +78,8 @@ async function indexOne(trace: string, options: IndexVerbOptions): Promise<Resul
     return { trace, output, ...report };
   } catch (error) {
     if (!(error instanceof UscopeError)) throw error;
-    return { trace, error: { code: error.code, detail: error.detail } };
+    const { code, detail } = await withForeignHint(error.at({ file: trace }));
+    return { trace, error: { code, detail } };
   }
 }
 

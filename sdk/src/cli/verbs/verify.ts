@@ -5,6 +5,7 @@ import { openSource } from '../../reader/node.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type Finding, type VerifyReport, verifyTrace } from '../../tools/verify/index.js';
 import { openSidecar, sidecarPath } from '../../trace-index/node/index.js';
+import { foreignError } from '../common/foreign-hint.js';
 import { bigintAsString, ExitCode, io, paint, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 import { sessionJson } from '../common/schema-json.js';
@@ -31,6 +32,11 @@ export function register(program: Command): void {
 
 async function verify(file: string, options: VerifyVerbOptions): Promise<void> {
   const source = await openSource(file);
+  const foreign = await foreignError(source, file);
+  if (foreign) {
+    await source.close?.();
+    throw foreign;
+  }
   const sidecar = await openSidecar(sidecarPath(file));
   try {
     const report = await withProgress(

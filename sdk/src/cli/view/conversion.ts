@@ -11,6 +11,14 @@ import { io } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 import { type CachedTrace, ConversionCache, cacheDirectory, conversionKey } from './conversion-cache.js';
 
+/** What the user says of files that are no traces. */
+export interface ConversionWishes {
+  /** The converted trace is kept for the next time. */
+  readonly keeps: boolean;
+  /** The format of the file, where it is named. */
+  readonly from: string | undefined;
+}
+
 export class Conversion implements Opening {
   private current: OpeningStatus;
   private opened: OpenTrace | null = null;

@@ -5,16 +5,16 @@ import { isUscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { openTraceFile } from '../../reader/node.js';
 import { openServedTrace, ServedProgram, serveView } from '../../view/index.js';
+import { foreignFormatOf } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { shownName } from '../common/trace-file.js';
 import { announce, raised } from './announce.js';
 import { newToken, withToken } from './command-token.js';
-import { Conversion } from './conversion.js';
-import { foreignFormatOf } from './foreign-format.js';
+import { Conversion, type ConversionWishes } from './conversion.js';
 import { ServedSql } from './served-sql.js';
 import { viewDirectory } from './view-directory.js';
 
-export interface ViewRequest {
+export interface ViewRequest extends ConversionWishes {
   readonly file: string;
   /** 0: any that is free. */
   readonly port: number;
@@ -23,8 +23,6 @@ export interface ViewRequest {
   readonly wantsBrowser: boolean;
   /** The page commands nothing, and asks nothing in SQL. */
   readonly isReadOnly: boolean;
-  /** Converted traces are kept for the next time. */
-  readonly keeps: boolean;
   /** Path of the program that ran; null: none was given. */
   readonly elf: string | null;
 }
@@ -43,7 +41,7 @@ export async function viewTrace(request: ViewRequest): Promise<void> {
       const { file: directory, port, wantsBrowser, isReadOnly } = request;
       return await viewDirectory({ directory, port, wantsBrowser, isReadOnly, program }, interruption.signal);
     }
-    const format = await foreignFormatOf(request.file);
+    const format = await foreignFormatOf(request.file, request.from);
     if (format === null) await viewAsItIs(request, program, interruption.signal);
     else {
       const conversion = new Conversion(request.file, format, nameOf(request.file), request.keeps);

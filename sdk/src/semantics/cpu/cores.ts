@@ -1,5 +1,6 @@
 /** The cores of a trace: scopes with the protocol `cpu`, and what of the conventions each of them follows. */
 import { UscopeError } from '../../base/errors.js';
+import { namesNear } from '../../base/near-names.js';
 import { type ClockDef, SF_BUFFER, SF_SPARSE, type StorageDef, scopePath } from '../../format/types.js';
 import {
   type Described,
@@ -90,10 +91,13 @@ export function findCore(trace: Described, name?: string): CpuCore {
   const exact = cores.find((core) => core.name === name);
   const matches = exact ? [exact] : cores.filter((core) => core.name.endsWith(`/${name}`));
   if (matches.length === 1 && matches[0]) return matches[0];
-  const known = cores.map((core) => core.name).join(', ');
-  const problem =
-    matches.length > 1 ? `"${name}" is the name of several cores` : `there is no core "${name}"`;
-  throw new UscopeError('READER_NAME', `${problem}; the trace has: ${known}`);
+  const known = cores.map((core) => core.name);
+  if (matches.length === 0)
+    throw new UscopeError('READER_NAME', `the trace has no core "${name}"; ${namesNear(name, known)}`);
+  throw new UscopeError(
+    'READER_NAME',
+    `"${name}" is the name of several cores; the trace has: ${known.join(', ')}`,
+  );
 }
 
 /**

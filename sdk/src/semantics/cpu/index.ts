@@ -51,6 +51,6 @@ export { MAX_MEETINGS, MEETING_AGREES, MEETING_WINDOW, meetingSkips } from './me
 export { birthOf, type Numbering } from './numbering.js';
 export { type OccupancyOptions, type OccupancyPoint, type OccupancyReport, occupancy } from './occupancy.js';
 export type { QueryRange } from './query-range.js';
-export { type DisassembleOptions, disassemble } from './riscv/index.js';
+export { type DisassembleOptions, disassemble, isUnknown } from './riscv/index.js';
 export { type CoreStall, firstAt, stalls } from './searches.js';
 export { createCpuSummarizer, type SummarizerLimits } from './summarizer.js';
