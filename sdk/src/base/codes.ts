@@ -57,6 +57,7 @@ export const ERROR_CODES = {
   WRITER_EXISTS: 'The file exists and may not be replaced.',
   WRITER_DISK_FULL: 'No space is left where the trace is written.',
   WRITER_IO: 'The operating system refused a write or sync.',
+  WRITER_NO_INDEX: 'The index of a trace cannot be made; the trace is whole without it.',
   WRITER_CLOSED: 'The writer is closed or has failed earlier.',
   WRITER_OVERRUN: 'The producer ignored back-pressure: it must await ready() when endCycle() returns false.',
   WRITER_COMPRESSION: 'The compression asked for is not available here.',

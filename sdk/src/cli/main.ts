@@ -1,6 +1,7 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
 import { Command, CommanderError } from 'commander';
 import { isUscopeError } from '../base/errors.js';
+import { NOTE } from '../writer/note.js';
 import type { LoadAllVerbs } from './common/all-verbs.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
 import { missingPackage } from './common/optional-packages.js';
@@ -132,7 +133,18 @@ const wantsVersionReport = (args: readonly string[]): boolean =>
 
 /** Entry of the executable. */
 export async function main(): Promise<void> {
+  printNotes();
   process.exitCode = await runCli(process.argv.slice(2));
+}
+
+/** Notes of what a verb uses are lines as ours; other warnings of the process stay what they are. */
+function printNotes(): void {
+  const others = process.listeners('warning');
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (warning.name === NOTE) io.err(`uscope: note: ${warning.message}`);
+    else for (const listener of others) listener(warning);
+  });
 }
 
 async function programFor(args: readonly string[]): Promise<Command> {

@@ -12,6 +12,7 @@ const store = (): SegmentStore => ({
   bytes: 0,
   add: () => 8,
   commit: async () => {},
+  found: async () => 0,
   finalize: async () => 0,
   close: async () => {},
 });

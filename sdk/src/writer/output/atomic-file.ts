@@ -87,6 +87,11 @@ export function temporaryName(path: string): string {
   return join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
 }
 
+/** The path that a temporary name was made for; any other path as it is. */
+export function finalName(path: string): string {
+  return path.replace(/\.([^/]+)\.[0-9a-f]{8}\.(tmp|partial)$/, '$1');
+}
+
 /** Gives a whole file its name. Without `force` a file that came there meanwhile is not replaced. */
 export async function publish(temporary: string, path: string, force: boolean): Promise<void> {
   try {
