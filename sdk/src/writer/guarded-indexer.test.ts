@@ -31,7 +31,7 @@ let notes: string[] = [];
 const take = (warning: Error & { code?: string }): void => {
   if (warning.name === NOTE) notes.push(warning.code ?? '');
 };
-let printers: ReturnType<typeof process.listeners<'warning'>> = [];
+let printers: ((warning: Error) => void)[] = [];
 beforeEach(() => {
   notes = [];
   printers = process.listeners('warning');
