@@ -167,6 +167,8 @@ export function bigintAsString(_key: string, value: unknown): unknown {
 
 /** `CODE: what is wrong (file, offset)`. */
 export function describeError(error: UscopeError): string {
+  // Several problems, each with its place before it.
+  if (error.detail.includes('\n')) return error.message;
   const { file, line, column, offset } = error.place;
   const position =
     line !== undefined

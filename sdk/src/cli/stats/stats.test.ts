@@ -175,7 +175,7 @@ describe('uscope stats', () => {
     ['one', '--json --html -', 2, /CLI_USAGE.*--html/],
     ['one', '--core core9', 1, /READER_NAME.*core0/],
     ['one', '--cycles 99999:', 1, /READER_RANGE/],
-    ['one', '--html /nowhere/to/be/found.html', 1, /WRITER_IO.*found\.html/],
+    ['one', '--html /nowhere/to/be/found.html', 1, /WRITER_DIRECTORY.*found\.html/],
     ['none', '', 1, /READER_NAME.*no core/],
     ['timeless', '', 1, /READER_NO_CYCLES/],
   ])('%s %s ends with status %i', async (name, args, status, message) => {

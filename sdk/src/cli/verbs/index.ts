@@ -66,10 +66,11 @@ async function indexOne(trace: string, options: IndexVerbOptions): Promise<Resul
   const output = options.output ?? defaultOutput(trace);
   const { force, json } = options;
   const threads = options.threads === undefined ? undefined : parseCount('--threads', options.threads);
+  const onWait = (): void => io.err(`uscope: note: another process makes ${output}; waiting for it`);
   try {
     const report = await withProgress(
       basename(trace),
-      (update) => makeSidecar({ trace, output, force, threads, onProgress: update }),
+      (update) => makeSidecar({ trace, output, force, threads, onProgress: update, onWait }),
       { streams: !json },
     );
     return { trace, output, ...report };

@@ -18,7 +18,7 @@ import { type Account, accountOf } from '../../writer/index.js';
 import { writeAtomically } from '../../writer/output/atomic-file.js';
 import { openNodeOutput } from '../../writer/output/output-file.js';
 import { lockPath } from '../../writer/output/path-lock.js';
-import { recoverSpool, type SpoolRecovery } from '../../writer/ring/index.js';
+import { headerPath, recoverSpool, type SpoolRecovery } from '../../writer/ring/index.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 
@@ -110,8 +110,11 @@ async function recoverRecorder(directory: string, options: RecoverVerbOptions): 
       completed = found?.completed;
       return found;
     };
-    const saved = await writeAtomically(output, { inputs: [], force }, (temporary) =>
-      recoverSpool(directory, temporary, createCpuSummarizer, createSegmentIndexer, openNodeOutput, client),
+    const saved = await writeAtomically(
+      output,
+      { inputs: [], source: headerPath(directory), force },
+      (temporary) =>
+        recoverSpool(directory, temporary, createCpuSummarizer, createSegmentIndexer, openNodeOutput, client),
     );
     const removed = saved.memoryProblem === null && !options.keepMemory && memory.remove();
     const problem = saved.memoryProblem ?? memory.problem;

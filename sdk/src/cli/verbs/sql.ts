@@ -1,5 +1,6 @@
 /** `uscope sql`: questions in SQL about datasets and traces. */
-import { copyFile, readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import {
@@ -12,7 +13,7 @@ import {
   tablesIn,
 } from '../../dataset/index.js';
 import { ElfSymbols } from '../../semantics/program/index.js';
-import { writeAtomically } from '../../stream/index.js';
+import { type AtomicOptions, writeFileAtomically } from '../../writer/output/atomic-file.js';
 import { io } from '../common/io.js';
 import { type Form, RowPrinter } from '../sql/print.js';
 import { historyPath, prompt } from '../sql/prompt.js';
@@ -83,7 +84,11 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
   process.once('SIGINT', interrupt);
   try {
     if (options.output === undefined) await print(session, question, shape, controller.signal);
-    else await write(session, question, options.output, options.force, controller.signal);
+    else {
+      const { signal } = controller;
+      const { output, force } = options;
+      await write(session, question, output, { inputs: [...sources, ...datasets], force, signal });
+    }
   } finally {
     process.off('SIGINT', interrupt);
     await session.close();
@@ -168,12 +173,10 @@ async function write(
   session: SqlSession,
   question: string,
   output: string,
-  force: boolean | undefined,
-  signal: AbortSignal,
+  options: AtomicOptions,
 ): Promise<void> {
-  await writeAtomically(output, { inputs: [], force, signal }, async (temporary) => {
-    await copyFile(await session.askToParquet(question, signal), temporary);
-  });
+  const rows = async () => createReadStream(await session.askToParquet(question, options.signal));
+  await writeFileAtomically(output, rows, options);
 }
 
 async function questionOf(
