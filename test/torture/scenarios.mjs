@@ -21,7 +21,7 @@ import { SHIM } from './build.mjs';
 import { contentsOf } from './pattern.mjs';
 import { childOf, Program, readLedger, State, strike, until } from './processes.mjs';
 
-const BIN = fileURLToPath(new URL('../../sdk/bin/uscope.js', import.meta.url));
+export const BIN = fileURLToPath(new URL('../../sdk/bin/uscope.js', import.meta.url));
 const TRACE = 'core0';
 /** About a third of a second, unless something is killed. */
 const CYCLES = 6000;
@@ -98,7 +98,7 @@ export async function tortureRun(kind, seed, simulator) {
   return { kind, seed, kills, completed, durable, cycles, problems, skipped, output };
 }
 
-class Context {
+export class Context {
   kills = 0;
   completed = 0;
   durable = 0;
@@ -169,8 +169,13 @@ class Context {
 
   /** @param {string[]} end how the simulator ends by itself */
   supervise(...end) {
+    return this.startRun([], {}, end);
+  }
+
+  /** `uscope run` with these options. @param {readonly string[]} options @param {Record<string, string>} env @param {readonly string[]} end how the simulator ends by itself */
+  startRun(options, env, end = []) {
     const simulator = [this.simulator, TRACE, this.length, `${PACE}`, this.ledgerPath, ...end];
-    return this.start(process.execPath, [BIN, 'run', '--out', 'out', '--', ...simulator]);
+    return this.start(process.execPath, [BIN, 'run', '--out', 'out', ...options, '--', ...simulator], env);
   }
 
   /** @param {{ endpoint?: string, env?: Record<string, string> }} more */

@@ -140,6 +140,7 @@ export const ERROR_CODES = {
   DATASET_QUERY: 'The engine refuses the question or fails at it.',
   DATASET_TIMEOUT: 'The question took longer than it may, or was interrupted.',
   // -- command line and machine
+  CLI_SYSTEM: 'The operating system refused a call.',
   CLI_USAGE: 'The command line is wrong.',
   VIEW_ABANDONED: 'A trace that the viewer follows is not finalized, and nobody writes it any more.',
   VIEW_BROWSER: 'The browser lacks what the viewer needs; the message names it.',
