@@ -2,8 +2,8 @@
 /** The control file of fail-call.c, and what must not be in the output of any program. */
 import { openSync, readSync, writeFileSync, writeSync } from 'node:fs';
 
-/** What fails a call: of errno.h, and what fail-call.c takes for a short write. */
-export const FAULTS = /** @type {const} */ ({ EIO: 5, ENOSPC: 28, EINTR: 4, short: -1 });
+/** What fails a call: of errno.h, and what fail-call.c takes for a short write and for a disk that is full from then on. */
+export const FAULTS = /** @type {const} */ ({ EIO: 5, ENOSPC: 28, EINTR: 4, short: -1, full: -2 });
 
 const SIZE = 32;
 

@@ -22,7 +22,7 @@ import { contentsOf } from './pattern.mjs';
 import { childOf, Program, readLedger, State, strike, until } from './processes.mjs';
 
 export const BIN = fileURLToPath(new URL('../../sdk/bin/uscope.js', import.meta.url));
-const TRACE = 'core0';
+export const TRACE = 'core0';
 /** About a third of a second, unless something is killed. */
 const CYCLES = 6000;
 /** More than a simulator that is going to be killed can come to. */

@@ -1,4 +1,5 @@
 /** A write or sync that fails once, at any moment: nothing after it is committed or acknowledged, and the numbers are the file's. */
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,12 +12,14 @@ import { openTraceFile } from '../reader/node.js';
 import { createCpuSummarizer } from '../semantics/cpu/index.js';
 import { recoverTrace } from '../tools/recover/index.js';
 import type { TraceStats, WriterOptions } from './contract/options.js';
+import { NOTE } from './note.js';
 import { ioError, type OpenOutput, openNodeOutput } from './output/output-file.js';
 import { RecordWriter } from './record-writer.js';
 import { RecordBatch } from './records/record-batch.js';
 import { createRing, MIN_RING_BYTES } from './ring/index.js';
 import { spoolDirectory } from './ring/layout.js';
 import { recoverSpool } from './ring/recover.js';
+import { TraceWriter } from './trace-writer.js';
 
 // Some two hundred traces are written, each with its syncs.
 limitOfFile(MANY_CASES_MS);
@@ -187,5 +190,51 @@ describe.each(['EIO', 'ENOSPC'] as const)('one %s', (code) => {
       expect(BigInt(await framesOf(output, Number(firstFrame)))).toBe(frames);
     }
     expect(failures).toBeGreaterThan(20);
+  });
+});
+
+describe('a full disk', () => {
+  /** It has room for the head of a trace, and for nothing more while `isFull`. */
+  function fullDisk() {
+    const disk = { isFull: false };
+    const openOutput: OpenOutput = async (path, mode) => {
+      const file = await openNodeOutput(path, mode);
+      const write = file.write.bind(file);
+      return Object.assign(file, {
+        write: async (chunks: readonly Uint8Array[], position: number) => {
+          if (disk.isFull) throw new UscopeError('WRITER_DISK_FULL', 'no room', { file: path });
+          await write(chunks, position);
+        },
+      });
+    };
+    return { disk, openOutput };
+  }
+
+  it('is an error of a writer, at once, unless it shall wait', async () => {
+    const { disk, openOutput } = fullDisk();
+    const path = join(directory, 'full.uscope');
+    const writer = await TraceWriter.create({ path, schema: coreSchema, openOutput });
+    writer.beginCycle(0);
+    writer.endCycle();
+    disk.isFull = true;
+    await expect(writer.close()).rejects.toMatchObject({ code: 'WRITER_DISK_FULL' });
+  });
+
+  it('is a warning of the process where a writer waits and nobody listens', async () => {
+    const { disk, openOutput } = fullDisk();
+    const path = join(directory, 'waiting.uscope');
+    const options = { path, schema: coreSchema, openOutput, onFull: 'wait' as const };
+    const writer = await TraceWriter.create(options);
+    writer.beginCycle(0);
+    writer.endCycle();
+    const printers = process.listeners('warning');
+    process.removeAllListeners('warning');
+    disk.isFull = true;
+    const warned = once(process, 'warning');
+    const closed = writer.close();
+    expect((await warned)[0]).toMatchObject({ name: NOTE, code: 'WRITER_DISK_FULL' });
+    for (const printer of printers) process.on('warning', printer);
+    disk.isFull = false;
+    expect((await closed).frames).toBe(1n);
   });
 });
