@@ -17,6 +17,9 @@ import { BIN, Context, generator, TRACE } from './scenarios.mjs';
 const CHILD = fileURLToPath(new URL('fault-verbs.mjs', import.meta.url));
 const MOST_CALLS = 400;
 const PATIENCE_MS = 120_000;
+/** Of a simulator. */
+const CYCLES = 60_000;
+const FLUSH_EVERY = 10_000;
 
 /** `uscope run` with these. @type {Readonly<Record<string, readonly string[]>>} */
 const RUNS = { daemon: [], stop: ['--on-full', 'stop'], recorder: ['--ring', '16MB'] };
@@ -150,7 +153,10 @@ export class FaultCampaign {
     const context = new Context(seed, this.simulator);
     const control = join(context.directory, 'control');
     const faults = FaultControl.create(control);
-    const environment = { LD_PRELOAD: FAIL_CALL, FAIL_BELOW: context.out, FAIL_CONTROL: control };
+    // As fast as it can: segments wait while one is committed, and are there to be lost when that fails.
+    Object.assign(context, { wanted: CYCLES, pace: 0 });
+    const shim = { LD_PRELOAD: FAIL_CALL, FAIL_BELOW: context.out, FAIL_CONTROL: control };
+    const environment = { ...shim, TORTURE_FLUSH_EVERY: `${FLUSH_EVERY}` };
     try {
       faults.arm(nth, error);
       const summary = join(context.directory, 'summary.json');

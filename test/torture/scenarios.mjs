@@ -115,6 +115,9 @@ export class Context {
   #isMounted = false;
   /** Whether the simulator shall have come to its end. */
   isWhole = true;
+  /** Cycles of a simulator that comes to its end, and those between two pauses of it. */
+  wanted = CYCLES;
+  pace = PACE;
   /** @type {Program[]} */
   #programs = [];
 
@@ -135,7 +138,7 @@ export class Context {
 
   /** Cycles the simulator shall come to. */
   get length() {
-    return `${this.isWhole ? CYCLES : ENDLESS}`;
+    return `${this.isWhole ? this.wanted : ENDLESS}`;
   }
 
   get ledger() {
@@ -174,7 +177,7 @@ export class Context {
 
   /** `uscope run` with these options. @param {readonly string[]} options @param {Record<string, string>} env @param {readonly string[]} end how the simulator ends by itself */
   startRun(options, env, end = []) {
-    const simulator = [this.simulator, TRACE, this.length, `${PACE}`, this.ledgerPath, ...end];
+    const simulator = [this.simulator, TRACE, this.length, `${this.pace}`, this.ledgerPath, ...end];
     return this.start(process.execPath, [BIN, 'run', '--out', 'out', ...options, '--', ...simulator], env);
   }
 
@@ -212,7 +215,7 @@ export class Context {
   }
 
   simulate() {
-    return this.start(this.simulator, [TRACE, this.length, `${PACE}`, this.ledgerPath]);
+    return this.start(this.simulator, [TRACE, this.length, `${this.pace}`, this.ledgerPath]);
   }
 
   async tracing() {
@@ -229,8 +232,8 @@ export class Context {
     const { completed, durable, state } = this.ledger;
     Object.assign(this, { completed, durable });
     if (this.isWhole && state !== State.CLOSED) this.problem(`the simulator is in state ${state}`);
-    if (this.isWhole && completed !== CYCLES)
-      this.problem(`the simulator completed ${completed} of ${CYCLES}`);
+    if (this.isWhole && completed !== this.wanted)
+      this.problem(`the simulator completed ${completed} of ${this.wanted}`);
     const path = join(this.directory, 'out', `${TRACE}.uscope`);
     if (completed === 0 && durable === 0) return;
     const contents = await contentsOf(path);

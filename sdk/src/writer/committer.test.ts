@@ -44,6 +44,7 @@ it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
           second ??= later();
         },
         onStall: () => {},
+        onFailure: () => {},
         onRecycle: () => {},
         onCommitted: () => {},
       },

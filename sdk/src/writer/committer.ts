@@ -46,6 +46,8 @@ export interface CommitterEvents {
   onDurable(last: CutSegment): void;
   /** The disk is full (an error) or has room again (null). */
   onStall(error: UscopeError | null): void;
+  /** Nothing can be committed any more. */
+  onFailure(error: Error): void;
   /** A segment's buffer may be used again: usually as soon as it is compressed. */
   onRecycle(buffer: SegmentBuffer): void;
   /** A segment is durable: nobody needs its checkpoint and strings any more. */
@@ -204,10 +206,13 @@ export class Committer {
     try {
       while (this.queue.length > 0) await this.commitGroup();
     } catch (error) {
-      this.failure ??=
-        error instanceof UscopeError
-          ? error
-          : new UscopeError('WRITER_IO', String(error), { file: this.store.path }, { cause: error });
+      if (this.failure === null) {
+        this.failure =
+          error instanceof UscopeError
+            ? error
+            : new UscopeError('WRITER_IO', String(error), { file: this.store.path }, { cause: error });
+        this.events.onFailure(this.failure);
+      }
       this.queue.length = 0;
       this.wake();
     } finally {

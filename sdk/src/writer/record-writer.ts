@@ -199,6 +199,8 @@ export class RecordWriter {
       this.compressor,
       {
         onDurable: (last) => this.madeDurable(last),
+        // A client that waits for an acknowledgement sends nothing that would meet it.
+        onFailure: (error) => options.onFailure?.(error),
         onStall: (error) => (options.onStall ?? warnOfStall)(error),
         onRecycle: (buffer) => this.cutter.recycle(buffer),
         onCommitted: (checkpoint, strings) => {

@@ -54,7 +54,7 @@ export interface WriterOptions {
   readonly onDurable?: ((frames: bigint, strings: bigint) => void) | undefined;
   /** The disk is full, and the writer waits (an error), or it has room again (null). Default: a warning of the process. */
   readonly onStall?: ((error: UscopeError | null) => void) | undefined;
-  /** The writer cannot continue, and nobody called it: what it holds is saved when it is closed. */
+  /** The writer cannot continue: a write has failed, or a cut that nobody called for. It is to be closed; the next call meets the same error. */
   readonly onFailure?: ((error: Error) => void) | undefined;
   /** Is asked before memory is taken; default: nobody. */
   readonly budget?: WriterBudget | undefined;
