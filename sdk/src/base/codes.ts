@@ -57,6 +57,7 @@ export const ERROR_CODES = {
   WRITER_EXISTS: 'The file exists and may not be replaced.',
   WRITER_DISK_FULL: 'No space is left where the trace is written.',
   WRITER_IO: 'The operating system refused a write or sync.',
+  WRITER_NO_INDEX: 'The index of a trace cannot be made; the trace is whole without it.',
   WRITER_CLOSED: 'The writer is closed or has failed earlier.',
   WRITER_OVERRUN: 'The producer ignored back-pressure: it must await ready() when endCycle() returns false.',
   WRITER_COMPRESSION: 'The compression asked for is not available here.',
@@ -140,6 +141,7 @@ export const ERROR_CODES = {
   DATASET_QUERY: 'The engine refuses the question or fails at it.',
   DATASET_TIMEOUT: 'The question took longer than it may, or was interrupted.',
   // -- command line and machine
+  CLI_SYSTEM: 'The operating system refused a call.',
   CLI_USAGE: 'The command line is wrong.',
   VIEW_ABANDONED: 'A trace that the viewer follows is not finalized, and nobody writes it any more.',
   VIEW_BROWSER: 'The browser lacks what the viewer needs; the message names it.',

@@ -1,6 +1,8 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
 import { Command, CommanderError } from 'commander';
 import { isUscopeError, UscopeError } from '../base/errors.js';
+import { NOTE } from '../writer/note.js';
+import { ioError } from '../writer/output/output-file.js';
 import type { LoadAllVerbs } from './common/all-verbs.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
 import { missingPackage } from './common/optional-packages.js';
@@ -132,7 +134,18 @@ const wantsVersionReport = (args: readonly string[]): boolean =>
 
 /** Entry of the executable. */
 export async function main(): Promise<void> {
+  printNotes();
   process.exitCode = await runCli(process.argv.slice(2));
+}
+
+/** Notes of what a verb uses are lines as ours; other warnings of the process stay what they are. */
+function printNotes(): void {
+  const others = process.listeners('warning');
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (warning.name === NOTE) io.err(`uscope: note: ${warning.message}`);
+    else for (const listener of others) listener(warning);
+  });
 }
 
 /** @throws UscopeError CLI_USAGE for a verb that there is not, also where only its help is asked for */
@@ -196,9 +209,17 @@ async function explained(error: UscopeError): Promise<UscopeError> {
   return withForeignHint(error);
 }
 
+/** What the operating system refused, and nobody has given a code: it is no fault of the program. */
+function systemError(failure: unknown): unknown {
+  const { syscall, code, path, message } = (failure ?? {}) as NodeJS.ErrnoException;
+  if (syscall === undefined || code === undefined || isUscopeError(failure)) return failure;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return ioError(failure, path ?? 'a file');
+  return new UscopeError('CLI_SYSTEM', `the operating system said: ${message}`, {}, { cause: failure });
+}
+
 function reportFailure(failure: unknown): number {
   if (failure instanceof BrokenPipe) return ExitCode.OK;
-  const error = missingPackage(failure) ?? failure;
+  const error = missingPackage(failure) ?? systemError(failure);
   try {
     io.flush();
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.OK : ExitCode.USAGE;

@@ -1,11 +1,11 @@
 /** Files of other formats as traces: what is compared is converted first, into a directory that goes away. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { convert, type ForeignFormat, USCOPE } from '../../formats/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { openSource } from '../../reader/node.js';
+import { scratchDirectory } from '../../writer/output/directories.js';
 import { foreignFormatOf, tellPartial, warnOnce } from '../common/foreign.js';
 import { shownName } from '../common/trace-file.js';
 
@@ -27,7 +27,7 @@ export async function withConverted<T>(
     return use(paths);
   }
   checkOptions(options, formats);
-  const directory = await mkdtemp(join(tmpdir(), 'uscope-diff-'));
+  const directory = await scratchDirectory('uscope-diff');
   try {
     const traces: string[] = [];
     for (const [index, path] of paths.entries()) {
