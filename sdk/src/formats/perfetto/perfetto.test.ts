@@ -248,7 +248,7 @@ describe('µScope to Perfetto', () => {
       { track: 'committed_insns', time: 18, value: 2 },
     ]);
     const dropped = context.report.unwaived().map(({ what, count }) => `${what} ${count}`);
-    expect(dropped).toEqual(['events that are not about instructions 7']); // lanes, explicit ends, retire numbers
+    expect(dropped).toEqual(['events about instructions that no slice says 7']); // lanes, explicit ends, retire numbers
   });
 
   it('an instruction has the name that a log gives it, and its remarks are notes', async () => {
