@@ -161,7 +161,7 @@ describe('gem5 to µScope', () => {
   it('of a tick, births and retirements are in the order of sequence numbers, whatever the order of the lines', async () => {
     const count = 400;
     const made = Array.from({ length: count }, (_, seq) => {
-      const [fetch, retire] = [500 * (1 + (seq >> 2)), 500 * (20 + (seq >> 3))];
+      const [fetch, retire] = [500 * (1 + (seq >> 2)), 500 * (20 + 2 * (seq >> 3))];
       const stages = ['decode', 'rename', 'dispatch', 'issue', 'complete'];
       return {
         retire,
