@@ -1,6 +1,6 @@
 /** Blocks of the SDK as the picture needs them: in cycles, with the stages of each row one after the other, and with texts instead of numbers. */
 import * as cpu from 'uscope/cpu';
-import { NO_STAGE, NO_THREAD, NoteKind, type RowBlock, RowFlag, UNKNOWN } from '../model/blocks.js';
+import { NO_STAGE, NO_THREAD, NOWHERE, NoteKind, type RowBlock, RowFlag, UNKNOWN } from '../model/blocks.js';
 import type { Trace } from './library.js';
 
 /** A stall of the core. */
@@ -145,7 +145,7 @@ function endOf(
   const end = clock.ofTick(over);
   const stages = cpu.stageCount(block, row);
   const isRetired = cpu.endOf(block, row) === cpu.BlockEnd.RETIRED;
-  if (!isRetired || stages === 0) return end;
+  if (!isRetired || stages === 0 || cpu.stageOf(block, row, stages - 1) === cpu.NO_STAGE) return end;
   // Some models clear in the very cycle in which the last stage is entered: it is shown for that cycle.
   return Math.max(end, clock.ofTick(cpu.stageTick(block, row, stages - 1)) + 1);
 }
@@ -173,7 +173,8 @@ function stagesOf(
     for (let at = stageStart[row]!; at < stageStart[row + 1]!; at++) {
       tick += cpu.stayTicks(block, at);
       const index = pathStages[stages + at]!;
-      stage[at] = index < 0 || index >= NO_STAGE ? NO_STAGE : index;
+      const isStage = index >= 0 && index < NOWHERE;
+      stage[at] = isStage ? index : index === cpu.NO_STAGE ? NOWHERE : NO_STAGE;
       stageCycle[at] = clock.ofTick(tick);
     }
   }

@@ -20,7 +20,7 @@ export interface RowBlock {
   readonly statics: Uint32Array;
   /** Where the stages of a row begin in the two arrays below; one more than rows. */
   readonly stageStart: Uint32Array;
-  /** Index of the stage; `NO_STAGE` for a value that is none. */
+  /** Index of the stage; `NO_STAGE` for a value that is none, `NOWHERE` where it is in none until the next one. */
   readonly stage: Uint8Array;
   /** Cycle in which it is entered. */
   readonly stageCycle: Uint32Array;
@@ -55,6 +55,7 @@ export const NoteKind = { FLUSH: 0, STALL: 1, TRAP: 2, ANNOTATION: 3, NAME: 4 } 
 
 export const UNKNOWN = 0xffff_ffff;
 export const NO_STAGE = 0xff;
+export const NOWHERE = 0xfe;
 export const NO_THREAD = 0xff;
 
 /** Without one of the first four it was not followed to its end. */

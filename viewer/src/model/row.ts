@@ -1,5 +1,14 @@
 /** One instruction of a block, for labels, boxes and the card: what `uscope timeline` says of it. */
-import { lowerBound, NO_STAGE, NO_THREAD, NoteKind, type RowBlock, RowFlag, UNKNOWN } from './blocks.js';
+import {
+  lowerBound,
+  NO_STAGE,
+  NO_THREAD,
+  NOWHERE,
+  NoteKind,
+  type RowBlock,
+  RowFlag,
+  UNKNOWN,
+} from './blocks.js';
 
 export interface StageSpan {
   /** Index of the stage; `NO_STAGE` for a value that is none. */
@@ -44,6 +53,7 @@ export function stageSpans(block: RowBlock, index: number): StageSpan[] {
   const last = stageStart[index + 1]!;
   const spans: StageSpan[] = [];
   for (let i = stageStart[index]!; i < last; i++) {
+    if (stage[i] === NOWHERE) continue;
     const over = end[index] === UNKNOWN ? null : end[index]! + baseCycle;
     const to = i + 1 < last ? stageCycle[i + 1]! + baseCycle : over;
     spans.push({ stage: stage[i]!, from: stageCycle[i]! + baseCycle, to });

@@ -29,6 +29,8 @@ export {
   type EventField,
   findCore,
   findCores,
+  NO_STAGE,
+  NO_STAGE_LABEL,
   requireEntities,
   requirePeriod,
 } from './cores.js';

@@ -1,6 +1,6 @@
 /** The part ROWS of one core, the plain way: what `CoreSlots` says of its instructions is counted by groups of 64. */
 
-import type { RowPlan } from '../row-plan.js';
+import { NO_COLUMN, type RowPlan } from '../row-plan.js';
 import { type CarriedRow, countGroups, MAX_CARRIED, MAX_LATE } from '../rows/rows-carry.js';
 import { encodeRowsPart, GROUP_ROWS, LATE_COLUMNS, MAX_GROUPS, OWN_COLUMNS } from '../rows/rows-part.js';
 import { MAX_CELLS } from '../time-part.js';
@@ -111,7 +111,8 @@ export class RowWalk {
   enter(life: Life, value: number): void {
     this.leave(life);
     this.countStay(life);
-    life.stage = this.plan.stageOf[value] ?? this.plan.stages - 1;
+    const column = this.plan.stageOf[value] ?? this.plan.stages - 1;
+    life.stage = column === NO_COLUMN ? NO_STAGE : column;
     life.entered = this.cycle;
   }
 
