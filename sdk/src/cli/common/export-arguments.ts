@@ -1,5 +1,6 @@
 /** What `uscope export` and `uscope run --export` have in common. */
 import { UscopeError } from '../../base/errors.js';
+import { OF_PATHS } from '../../dataset/files/names.js';
 import type { RunFailure } from '../../dataset/index.js';
 import { COLUMNS, TABLES } from '../../dataset/layout.js';
 
@@ -8,7 +9,7 @@ export const DEFAULT_WINDOW = 10_000;
 export const DEFAULT_TABLES = TABLES.filter((table) => table !== 'cycles');
 
 /** Columns that `traces` has already; those of the DUT's properties begin with `dut_`. */
-const RESERVED = new Set(['run', 'core', ...Object.keys(COLUMNS.traces)]);
+const RESERVED = new Set([...OF_PATHS, ...Object.keys(COLUMNS.traces)]);
 
 /** @throws UscopeError CLI_USAGE */
 export function parseTags(tags: readonly string[]): Record<string, string> {

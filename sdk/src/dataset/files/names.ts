@@ -19,6 +19,9 @@ const RESERVED = new Set(
   ),
 );
 
+/** Columns that come of a file's path, and the engine's for that path. */
+export const OF_PATHS = ['run', 'core', 'filename'];
+
 /** The partition above `run=`, of tables that have one. */
 export const KEYS: Readonly<Record<string, string | undefined>> = { events: 'event', slots: 'storage' };
 
@@ -50,7 +53,7 @@ export class ColumnNames {
 
   /** @param taken columns of the table that are there already */
   constructor(taken: Iterable<string>) {
-    this.taken = new Set(['run', 'core', ...taken]);
+    this.taken = new Set([...OF_PATHS, ...taken]);
   }
 
   add(name: string): string {
