@@ -38,6 +38,16 @@ export function nameInPartition(value: string): string {
   }
 }
 
+/** A run's name made of a directory's or a file's. */
+export function runNameOf(text: string): string {
+  const plain = text.normalize('NFD').replace(/\p{M}/gu, '');
+  const name = plain
+    .replace(/[^\w.+-]/g, '_')
+    .replace(/^(?!\w)/, '_')
+    .slice(0, 128);
+  return name.toUpperCase() === HIVE_NULL ? `${name}_` : name;
+}
+
 /** @throws UscopeError DATASET_NAME for a name that cannot be a run */
 export function checkRunName(name: string): string {
   if (/^\w[\w.+-]{0,127}$/.test(name) && name.toUpperCase() !== HIVE_NULL) return name;

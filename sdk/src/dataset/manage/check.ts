@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Connection, type Engine, quoted } from '../engine/duckdb.js';
-import { JOINED, readJoined } from '../joined-runs.js';
-import { TABLES } from '../layout.js';
-import { completeRuns, stagedRuns } from '../publish.js';
+import { readJoined } from '../joined-runs.js';
+import { JOINED, TABLES } from '../layout.js';
+import { stagedRuns } from '../publish.js';
+import { openWhole } from './complete.js';
 import { listRuns } from './runs.js';
 
 export interface Problem {
@@ -22,7 +23,7 @@ export interface Check {
 
 /** Completes what killed exports had committed, first. @throws UscopeError DATASET_LAYOUT */
 export async function checkDataset({ api }: Engine, root: string): Promise<Check> {
-  await completeRuns(root);
+  await openWhole(root);
   const runs = await listRuns(root);
   const problems: Problem[] = [];
   for (const { run, record, parts, isJoined } of runs) {

@@ -7,11 +7,13 @@ import type { PathLock } from '../../writer/output/path-lock.js';
 import { type Connection, type Engine, loadEngine, named, quoted } from '../engine/duckdb.js';
 import { KEYS, nameInPartition, partition } from '../files/names.js';
 import { type JoinCommit, publishJoin } from '../join-commit.js';
-import { JOINED, type JoinedGroup, joinedNames, readJoined } from '../joined-runs.js';
-import { openDataset, STAGING } from '../layout.js';
-import { tryLockJoin, tryLockRun } from '../locks.js';
+import { type JoinedGroup, joinedNames, readJoined } from '../joined-runs.js';
+import { JOINED, openDataset, STAGING } from '../layout.js';
+import { lockJoin, tryLockRun } from '../locks.js';
+import { checkOwn, makeShared, runAccess } from '../own-dataset.js';
 import { UNSIGNED_KEY } from '../parquet/parquet-file.js';
 import { completeRuns } from '../publish.js';
+import { syncOne } from '../sync.js';
 import { unsignedQuery } from '../unsigned.js';
 import { rowsOf } from '../views.js';
 import { writeFailure } from '../write-failure.js';
@@ -58,19 +60,17 @@ export async function compactDataset(
   { onlyDropped = false, onProgress, waitMs = WAIT_MS }: CompactOptions = {},
 ): Promise<Compaction> {
   await openDataset(root);
-  await mkdir(join(root, STAGING), { recursive: true });
+  await checkOwn(root);
+  await makeShared(root, STAGING);
   await completeRuns(root);
-  const lock = await tryLockJoin(root);
-  if (lock === null) {
-    const detail = 'another process is joining the files of this dataset; wait for it';
-    throw new UscopeError('DATASET_LOCKED', detail, { file: root });
-  }
-  const instance = await api.DuckDBInstance.create(':memory:', {
-    memory_limit: MEMORY,
-    temp_directory: join(root, STAGING, 'spill'),
-  });
-  const connection = await instance.connect();
+  const lock = await lockJoin(root);
+  const spill = join(root, STAGING, 'spill');
+  let instance: import('@duckdb/node-api').DuckDBInstance | null = null;
   try {
+    await rm(spill, { recursive: true, force: true });
+    await mkdir(spill, { mode: 0o700 });
+    instance = await api.DuckDBInstance.create(':memory:', { memory_limit: MEMORY, temp_directory: spill });
+    const connection = await instance.connect();
     const work = new Joining(root, connection, lock, waitMs);
     const groups = groupsOf(await sourcesOf(root, onlyDropped));
     for (const [index, sources] of groups.entries()) {
@@ -83,8 +83,8 @@ export async function compactDataset(
     const detail = `the files were not joined, the dataset is as before: ${writeFailure(error, 'join them again')}`;
     throw new UscopeError('DATASET_WRITE', detail, { file: root }, { cause: error });
   } finally {
-    connection.closeSync();
-    instance.closeSync();
+    instance?.closeSync();
+    await rm(spill, { recursive: true, force: true }).catch(() => {});
     lock.release();
   }
 }
@@ -156,7 +156,7 @@ class Joining {
       const sources: Source[] = [];
       for (const source of wanted) if (await this.hold(source, locks)) sources.push(source);
       if (sources.length === 0 || (sources.length === 1 && !sources[0].group?.dropped.length)) return;
-      await mkdir(staged);
+      await mkdir(staged, { mode: 0o700 });
       const commit = await this.write(staged, sources);
       await publishJoin(this.root, staged, commit, this.lock, this.waitMs);
       this.runs += commit.group?.runs.length ?? 0;
@@ -257,6 +257,7 @@ class Joining {
       throw new Error(
         `${place} does not have the rows of before: ${wrong ? `${wrong[0]} has ${written.get(wrong[0]) ?? 0} rows and had ${wrong[1]}` : 'it has rows of other runs'}`,
       );
+    await syncOne(path, await runAccess([...joined, ...paths]));
     return true;
   }
 

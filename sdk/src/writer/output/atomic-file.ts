@@ -15,8 +15,8 @@ export interface AtomicOptions {
   readonly inputs: readonly string[];
   /** Replace a file that is there already. */
   readonly force?: boolean | undefined;
-  /** The file that the output is derived from: the output gets its mode and owner. Default: OUTPUT_MODE less the umask. */
-  readonly source?: string | undefined;
+  /** What the output is derived from: it gets its mode and owner, of several files the strictest. Default: OUTPUT_MODE less the umask. */
+  readonly source?: string | readonly string[] | undefined;
   /** A whole file does not get its name any more once this was raised. */
   readonly signal?: AbortSignal | undefined;
 }
