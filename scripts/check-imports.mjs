@@ -11,7 +11,8 @@
  *      rooms (their types may be imported), except in reader/node*.ts, workers/node-*.ts and semantics/program/node-*.ts, which the rest does not
  *      import;
  *   6. the entries that BROWSER_ENTRIES names run in a browser, with all that they import: no Node builtins, nothing of Node's by its name
- *      (`Buffer`, `process`), no npm packages but those of BROWSER_PACKAGES.
+ *      (`Buffer`, `process`), no npm packages but those of BROWSER_PACKAGES;
+ *   7. only the files that file-writers.mjs lists write, rename or open files.
  *
  * A name that begins with `#` is one of `imports` in sdk/package.json: it means one file in Node, another one in a browser.
  *
@@ -26,6 +27,7 @@ import { pathToFileURL } from 'node:url';
 import ts from 'typescript';
 import { checkIncludes, checkPythonCycles } from './client-imports.mjs';
 import { findCycles } from './cycles.mjs';
+import { checkFileWriters } from './file-writers.mjs';
 import { ROOT } from './step.mjs';
 
 /** Bottom to top. A folder may import from itself and from every level below its own. */
@@ -359,7 +361,7 @@ export function checkClients() {
  */
 function checkSdk(directory) {
   const sources = readSources(directory);
-  return { directory, sources, violations: checkImports(sources) };
+  return { directory, sources, violations: [...checkImports(sources), ...checkFileWriters(sources)] };
 }
 
 function main() {

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { limitOfFile, PROCESSES_MS } from '../test/support/limits.js';
 import { checkClients, checkImports } from './check-imports.mjs';
 import { checkIncludes, checkPythonCycles } from './client-imports.mjs';
+import { checkFileWriters } from './file-writers.mjs';
 import { ROOT } from './step.mjs';
 
 // The check is started as a process.
@@ -21,9 +22,9 @@ const GOOD = {
   'format/header.ts': "import { x } from '../base/bytes.js';",
   'state/index.ts': "import type { H } from '../format/header.js';",
   'schema/parse.ts': "import { parse } from 'yaml'; import '../format/header.js';",
-  'writer/index.ts': "import { open } from 'node:fs/promises'; export * from '../state/index.js';",
+  'writer/index.ts': "import { stat } from 'node:fs/promises'; export * from '../state/index.js';",
   'reader/index.ts': "import '../schema/parse.js';",
-  'reader/node.ts': "import 'node:fs'; import 'lz4-napi'; import './index.js';",
+  'reader/node.ts': "import { open } from 'node:fs'; import 'lz4-napi'; import './index.js';",
   'semantics/cpu/ipc.ts': "import type { W } from '../../writer/index.js'; import '../../reader/index.js';",
   'formats/text/lines.ts': "import '../../base/bytes.js';",
   'formats/one/format.ts': "import '../text/lines.js';",
@@ -197,6 +198,30 @@ describe('an entry of a foreign format', () => {
     expect(violations).not.toEqual([]);
     // The rooms that run in a browser as a whole say it too.
     for (const violation of violations) expect(violation).toMatch(rule);
+  });
+});
+
+describe('sources that write files', () => {
+  const check = (text: string, file = 'cli/verbs/stats.ts') => checkFileWriters(new Map([[file, text]]));
+
+  it.each([
+    "import { stat, writeFile } from 'node:fs/promises';",
+    "import { writeFileSync as write } from 'node:fs';",
+    "import {\n  constants,\n  openSync,\n} from 'node:fs';",
+    "import * as fs from 'node:fs';",
+    "import fs from 'fs/promises';",
+  ])('are listed: %s', (text) => {
+    expect(check(text)).toHaveLength(1);
+    expect(check(text, 'writer/output/atomic-file.ts')).toEqual([]);
+  });
+
+  it('are all others that only read, remove or have types', () => {
+    expect(check("import { readFile, rm, stat } from 'node:fs/promises';")).toEqual([]);
+    expect(check("import type { open } from 'node:fs/promises';")).toEqual([]);
+  });
+
+  it('are not listed when they write no more', () => {
+    expect(check('', 'formats/ftr/sorter.ts')).toHaveLength(1);
   });
 });
 

@@ -3,13 +3,15 @@
  * `npm run demo`: sets up what is missing, builds the RISC-V core with Verilator and traces it through the whole path.
  * Arguments are handed to verilator-demo/demo.mjs.
  */
+import { readArguments } from '../verilator-demo/lib/arguments.mjs';
 import { build, runScript, SetupError, setUpPackages } from './setup.mjs';
 import { run, runStep } from './step.mjs';
 
-/** Several cores are another simulator: `npm run demo -- --cores 4`. */
-const wantsSeveral = process.argv.some((argument) => argument.startsWith('--cores'));
-/** So is the out-of-order core: `npm run demo -- --core o3`. */
-const wantsO3 = /--core[ =]o3/.test(process.argv.join(' '));
+// Wrong arguments, and --help, end here, before anything is built.
+const { options } = readArguments();
+/** Several cores, and the out-of-order core, are other simulators. */
+const wantsSeveral = options.cores > 1;
+const wantsO3 = options.core === 'o3';
 const targets = wantsO3 ? ['o3'] : wantsSeveral ? ['all', 'soc'] : [];
 
 await runScript(async () => {

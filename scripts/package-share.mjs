@@ -5,7 +5,7 @@
  *
  *     node scripts/package-share.mjs [--remove]
  */
-import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -24,6 +24,10 @@ const PARTS = [
 
 for (const path of ['LICENSE', 'share']) rmSync(join(SDK, path), { recursive: true, force: true });
 if (!process.argv.includes('--remove')) {
+  if (!existsSync(join(SDK, 'prebuilt')))
+    console.warn(
+      'note: this package has no prebuilt libraries (sdk/prebuilt), so its users need a C compiler; `npm run release` makes one that has them',
+    );
   mkdirSync(join(SDK, 'share/dpi'), { recursive: true });
   for (const [from = '', to = ''] of PARTS) cpSync(join(ROOT, from), join(SDK, to), { recursive: true });
 }

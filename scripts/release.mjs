@@ -5,6 +5,9 @@
  *
  *     npm run release [-- --no-proofs] [--proofs-only [--resume DIR]]
  *
+ * --no-proofs only makes the packages. --proofs-only proves packages that are there; with --resume it leaves out what has passed. The proofs take
+ * about twenty minutes.
+ *
  * Exit status: 0 all is made and proved, 1 a part failed (RELEASE_…), 2 the machine lacks something (ENV_MISSING).
  */
 import { spawnSync } from 'node:child_process';

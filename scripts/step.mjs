@@ -31,6 +31,8 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** For what hangs: builds and tests of minutes must not come near it on a machine that does other things too. */
 const DEFAULT_TIMEOUT_MS = 30 * 60_000;
+/** A step that takes longer says that it still works, where nobody sees the line of a terminal. */
+const REMINDER_MS = 60_000;
 const isTerminal = process.stdout.isTTY === true;
 
 /** Set by the first SIGINT, SIGTERM or SIGHUP: the step that runs gets it, those after it are not started. */
@@ -84,8 +86,14 @@ export function run(step) {
  * @returns {Promise<Outcome>}
  */
 export async function runStep(step) {
+  const started = performance.now();
   if (isTerminal && !step.live) process.stdout.write(`...   ${step.title}\r`);
+  const reminder = setInterval(() => {
+    const seconds = Math.round((performance.now() - started) / 1000);
+    if (!isTerminal && !step.live) process.stdout.write(`...   ${step.title}: ${seconds} s so far\n`);
+  }, REMINDER_MS);
   const outcome = await run(step);
+  clearInterval(reminder);
   printResult(step.title, outcome);
   return outcome;
 }

@@ -2,31 +2,16 @@
 /**
  * The demo: runs the core on Verilator under `uscope run`, reads the trace back, checks it against what the core counted
  * itself, and sums up. Everything must be built (`npm run demo` in the root does that first).
- *
- *   node verilator-demo/demo.mjs [--core o3] [--cores N] [--threads T] [--build NAME] [--out DIR] [-- SIMULATOR ARGUMENTS]
- *
- * With --core o3 it is the out-of-order core: lib/demo-o3.mjs.
- * With --cores, N is 1 (the default) to 4. Several cores share a memory and run another program: lib/demo-soc.mjs. With --threads
- * the simulator of that number of threads is taken, which `make -C verilator-demo soc THREADS=T` builds.
- * --build takes the simulator that make built with CONFIG=NAME.
+ * `node verilator-demo/demo.mjs --help` says what the arguments mean; lib/demo-o3.mjs and lib/demo-soc.mjs are its other forms.
  *
  * Exit status: 0, or that of `uscope run`, or 1 when trace and core disagree, or 2 for wrong arguments.
  */
 import { mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readArguments } from './lib/arguments.mjs';
 import { auditTrace, compareWithReport } from './lib/audit.mjs';
 import { runO3 } from './lib/demo-o3.mjs';
-import {
-  cli,
-  failWith,
-  here,
-  reader,
-  requireBuilt,
-  runTraced,
-  schema,
-  simulatorOf,
-} from './lib/demo-run.mjs';
+import { cli, failWith, reader, requireBuilt, runTraced, schema, simulatorOf } from './lib/demo-run.mjs';
 import { runSoc } from './lib/demo-soc.mjs';
 
 const { options, positionals } = readArguments();
@@ -61,37 +46,6 @@ async function runOne() {
 
   if (differences.length > 0) failWith('The trace and the core disagree', differences);
   process.stdout.write(summary(audit, traceFile, seconds));
-}
-
-function readArguments() {
-  try {
-    const known = {
-      out: { type: 'string' },
-      core: { type: 'string', default: 'in-order' },
-      cores: { type: 'string', default: '1' },
-      threads: { type: 'string', default: '1' },
-      build: { type: 'string' },
-    };
-    const { values, positionals: rest } = parseArgs({ options: known, allowPositionals: true });
-    const cores = Number(values.cores);
-    if (![1, 2, 3, 4].includes(cores)) throw new Error(`--cores ${values.cores}: there are 1 to 4`);
-    const { core } = values;
-    if (core !== 'in-order' && core !== 'o3') throw new Error(`--core ${core}: there are in-order and o3`);
-    if (core === 'o3' && cores > 1) throw new Error('--core o3 goes with one core');
-    const threads = Number(values.threads);
-    if (!Number.isInteger(threads) || threads < 1) throw new Error(`--threads ${values.threads}: at least 1`);
-    if (threads > 1 && cores === 1) throw new Error('--threads goes with --cores 2 to 4');
-    const folder = core === 'o3' ? 'out/o3' : cores > 1 ? `out/cores${cores}` : 'out';
-    return {
-      options: { core, cores, threads, build: values.build, out: values.out ?? join(here, folder) },
-      positionals: rest,
-    };
-  } catch (error) {
-    process.stderr.write(
-      `${error.message}\nusage: demo.mjs [--core o3] [--cores N] [--threads T] [--build NAME] [--out DIR] [-- SIMULATOR ARGUMENTS]\n`,
-    );
-    process.exit(2);
-  }
 }
 
 function summary(audit, traceFile, seconds) {
@@ -142,6 +96,7 @@ Every counter and all 32 registers read from the trace equal the core's own.
 Each of the ${count(audit.born)} instructions fetched ends retired or squashed.
 
 Try next:
+  ${uscope} view ${name}
   ${uscope} info ${name}
   ${uscope} timeline ${name} --cycles 200000:200050
   ${uscope} events ${name} --from 0 --to 20000

@@ -122,9 +122,20 @@ unsigned num_messages(void)
     return n;
 }
 
-const char *message_at(unsigned n)
+const char *whole_message_at(unsigned n)
 {
     return n < num_messages() ? messages[n] : "";
+}
+
+const char *message_at(unsigned n)
+{
+    static char text[2048];
+    const char *whole = whole_message_at(n);
+    const char *cycle = strstr(whole, "in the cycle at ");
+    const char *end = cycle ? strstr(cycle, " ps: ") : NULL;
+    if (!end) return whole;
+    snprintf(text, sizeof text, "%.*s%s", (int)(cycle - whole), whole, end + strlen(" ps: "));
+    return text;
 }
 
 bool any_message_has(const char *part)

@@ -41,7 +41,9 @@ void check_number(const char *file, int line, const char *what, unsigned long lo
 void capture_messages(void);
 unsigned num_messages(void);
 /** The n-th message without "uscope: ", "" when there are fewer. */
+/** A message without the time of the cycle in which it was said, and all of it. */
 const char *message_at(unsigned n);
+const char *whole_message_at(unsigned n);
 bool any_message_has(const char *part);
 
 void sleep_ms(unsigned ms);

@@ -24,8 +24,12 @@ TEST(every_wrong_item_is_named)
     uscope_begin_cycle(w, 1000);
     REJECTED(uscope_slot_set(w, 9, 0, 0, 0),
              "OP_STORAGE: storage id 9 is not in the schema, which has 6; item rejected");
+    unsigned first = num_messages();
     REJECTED(uscope_slot_set(w, ROB, 256, 0, 0),
              "OP_SLOT: core0/rob: slot 256 is not below 256; item rejected");
+    CHECK_TEXT(
+        whole_message_at(first),
+        "core0: in the cycle at 1000 ps: OP_SLOT: core0/rob: slot 256 is not below 256; item rejected");
     REJECTED(uscope_slot_clear(w, ENTITIES, 512),
              "OP_SLOT: core0/entities: slot 512 is not below 512; item rejected");
     REJECTED(uscope_slot_add(w, COMMITTED, 0, 1, 0),
@@ -96,8 +100,10 @@ TEST(calls_in_the_wrong_place_are_named)
              "OP_OUTSIDE_CYCLE: slot_set outside begin_cycle and end_cycle; item rejected");
     REJECTED(uscope_end_cycle(w), "OP_OUTSIDE_CYCLE: end_cycle without begin_cycle; call rejected");
     uscope_begin_cycle(w, 4000);
-    REJECTED(uscope_begin_cycle(w, 5000),
-             "OP_NESTED_CYCLE: begin_cycle(5000 ps) inside the cycle at 4000 ps; call rejected");
+    REJECTED(
+        uscope_begin_cycle(w, 5000),
+        "OP_NESTED_CYCLE: begin_cycle(5000 ps) inside the cycle at 4000 ps, for which end_cycle is missing; "
+        "call rejected");
     uscope_slot_add(w, COMMITTED, 0, 0, 1);
     uscope_end_cycle(w);
     REJECTED(uscope_begin_cycle(w, 3000),

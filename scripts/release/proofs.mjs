@@ -59,6 +59,7 @@ export function prove(release, resume) {
   for (const { title, folder, commands } of proofs) {
     const passed = join(home, `${folder}.passed`);
     const started = performance.now();
+    if (!existsSync(passed)) console.log(`...   ${title}`);
     const failure = existsSync(passed) ? null : runAll(join(home, folder), commands);
     if (failure === null) writeFileSync(passed, '');
     printResult(title, {
@@ -308,7 +309,7 @@ function otherProofs(home, { npm, python, client, version }) {
       folder: 'client',
       commands: [
         `tar xzf ${join(release, clientX64)} && mv uscope-client-* client`,
-        'export PKG_CONFIG_PATH=$PWD/client/lib/pkgconfig LD_LIBRARY_PATH=$PWD/client/lib',
+        'export PKG_CONFIG_PATH=$PWD/client/lib/pkgconfig',
         `cp ${examples}/c-model/* .`,
         'cc model.c $(pkg-config --cflags --libs uscope) -o model && cc model.c $(pkg-config --static --cflags --libs uscope) -o model2',
         `test "$(pkg-config --modversion uscope uscope_dpi | sort -u)" = ${version}`,
@@ -323,7 +324,7 @@ function otherProofs(home, { npm, python, client, version }) {
       commands: [
         `tar xzf ${join(release, `uscope-client-${version}.tar.gz`)}`,
         `make -s -C uscope-client-${version}/dpi install PREFIX=$PWD/prefix`,
-        'export PKG_CONFIG_PATH=$PWD/prefix/lib/pkgconfig LD_LIBRARY_PATH=$PWD/prefix/lib',
+        'export PKG_CONFIG_PATH=$PWD/prefix/lib/pkgconfig',
         `cp ${examples}/c-model/* . && cc model.c $(pkg-config --cflags --libs uscope) -o model`,
         `node ${home}/node22/node_modules/uscope/bin/uscope.js run --schema schema.yaml --out traces -- ./model`,
       ],

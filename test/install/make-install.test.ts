@@ -26,7 +26,6 @@ function run(command: string, ...args: string[]) {
       PATH: process.env.PATH,
       PKG_CONFIG_PATH: join(PREFIX, 'lib/pkgconfig'),
       CMAKE_PREFIX_PATH: PREFIX,
-      LD_LIBRARY_PATH: join(PREFIX, 'lib'),
     },
   });
 }

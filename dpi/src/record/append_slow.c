@@ -169,7 +169,8 @@ static bool may_begin(struct uscopei_trace *t, uint64_t time_ps)
     struct uscopei_session *s = t->session;
     if (t->frame_handle) {
         uscopei_reject(t, E_OP_NESTED_CYCLE, 0,
-                       "begin_cycle(%llu ps) inside the cycle at %llu ps; call rejected",
+                       "begin_cycle(%llu ps) inside the cycle at %llu ps, for which end_cycle is missing; "
+                       "call rejected",
                        (unsigned long long)time_ps, (unsigned long long)t->last_time);
         return false;
     }

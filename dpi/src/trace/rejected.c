@@ -50,7 +50,10 @@ static void report(struct uscopei_trace *t, uscopei_code code, uint64_t id, cons
     uscopei_set_error(uscopei_code_name(code), message);
     struct uscopei_reported *set = t->session->reported;
     if (is_new(set, code, id)) {
-        uscopei_say("%s: %s: %s", t->session->name, uscopei_code_name(code), message);
+        char cycle[48] = "";
+        if (t->frame_handle)
+            snprintf(cycle, sizeof cycle, "in the cycle at %llu ps: ", (unsigned long long)t->last_time);
+        uscopei_say("%s: %s%s: %s", t->session->name, cycle, uscopei_code_name(code), message);
     } else if (set->count == MOST && !set->said_enough) {
         set->said_enough = true;
         uscopei_say("%s: further kinds of rejected calls are counted, not reported", t->session->name);

@@ -95,6 +95,7 @@ export const ERROR_CODES = {
   BRIDGE_INTERNAL: 'The daemon failed in a way it should not; the message says where.',
   BRIDGE_FINALIZED: 'The daemon was asked to finalize its traces while this one was open.',
   BRIDGE_FORKED: 'The trace was opened by another process, of which this one is a forked or restored copy.',
+  BRIDGE_SESSION: 'The session of a trace belongs to another client.',
   BRIDGE_KEY: 'A key for an encrypted connection is missing, malformed or not accepted.',
   BRIDGE_TRIGGER:
     'A trigger of the flight recorder is malformed or names what the schema of the trace does not have.',
@@ -160,6 +161,7 @@ export const ERROR_CODES = {
     'The page may not start threads or use WebAssembly, because of the policy of its server or since it was opened from a disk. It works, but slower.',
   VIEW_STORAGE: 'The browser does not let the page remember settings, keys and layout.',
   ENV_MISSING: 'A program or package needed is missing and could not be installed.',
+  ENV_DESCRIPTORS: 'The process has too few file descriptors left.',
   ENV_VALUE: 'An environment variable or option of the Python client has a value that it cannot have.',
 } as const;
 

@@ -43,6 +43,11 @@ export function isUscopeError(error: unknown): error is UscopeError {
   return error instanceof UscopeError || (error instanceof Error && error.name === 'UscopeError');
 }
 
+/** What a file's bytes are to blame for. */
+export function isDamage(error: unknown): error is UscopeError {
+  return isUscopeError(error) && error.code.startsWith('FORMAT_');
+}
+
 function definedOnly(place: ErrorPlace): ErrorPlace {
   return Object.fromEntries(Object.entries(place).filter(([, value]) => value !== undefined));
 }

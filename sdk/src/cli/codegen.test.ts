@@ -69,6 +69,6 @@ describe('uscope codegen', () => {
   it('says when the output cannot be written', async () => {
     const result = await run(schema, '--c', '-o', join(directory, 'absent', 'core.h'));
     expect(result).toMatchObject({ status: 1, out: '' });
-    expect(result.err).toContain('WRITER_IO: the code cannot be written');
+    expect(result.err).toContain('WRITER_DIRECTORY: cannot be written');
   });
 });

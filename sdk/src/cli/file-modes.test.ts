@@ -85,7 +85,7 @@ describe('what says what was traced', () => {
     };
     await recordAll(look);
     await rewriteAll();
-    writeRunJson(at('run.json'), {
+    await writeRunJson(at('run.json'), {
       run: { id: new Uint8Array(16), startTimeMs: 0 } as RunSummary['run'],
       durationMs: 1,
       tracedMs: 1,

@@ -45,7 +45,7 @@ const waitForByte = () => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
 };
-const sizes = () => readdirSync(folder).filter((name) => name.endsWith('.tmp')).map((name) => statSync(folder + '/' + name).size);
+const sizes = () => readdirSync(folder, { recursive: true }).filter((name) => name.includes('.tmp/')).map((name) => statSync(folder + '/' + name).size);
 const look = isMainThread && setInterval(() => {
   if (!sizes().some((size) => size >= bytes)) return;
   clearInterval(look);

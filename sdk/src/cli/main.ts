@@ -1,6 +1,6 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
 import { Command, CommanderError } from 'commander';
-import { isUscopeError } from '../base/errors.js';
+import { isUscopeError, UscopeError } from '../base/errors.js';
 import type { LoadAllVerbs } from './common/all-verbs.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
 import { missingPackage } from './common/optional-packages.js';
@@ -135,9 +135,19 @@ export async function main(): Promise<void> {
   process.exitCode = await runCli(process.argv.slice(2));
 }
 
+/** @throws UscopeError CLI_USAGE for a verb that there is not, also where only its help is asked for */
 async function programFor(args: readonly string[]): Promise<Command> {
   const program = emptyProgram();
-  const wanted = args[0] === 'help' ? args[1] : args[0];
+  const [first, second] = args.filter((word) => !word.startsWith('-'));
+  const wanted = first === 'help' ? second : first;
+  if (wanted !== undefined && wanted !== 'help' && !VERBS.has(wanted)) {
+    const { didYouMean } = await import('../schema/suggest.js');
+    const near = didYouMean(wanted, VERBS.keys());
+    throw new UscopeError(
+      'CLI_USAGE',
+      `there is no verb "${wanted}"; "uscope --help" lists them${near && `.${near}`}`,
+    );
+  }
   for (const [name, { summary, load }] of VERBS) {
     if (name === wanted) (await load()).register(program, loadAllVerbs);
     else program.command(name).summary(summary).description(summary);
@@ -161,7 +171,9 @@ function emptyProgram(): Command {
     .helpCommand('help [verb]', 'print help for a verb')
     .configureOutput({
       writeOut: (text) => io.out(text),
-      writeErr: (text) => io.err(text.trimEnd()),
+      writeErr: (text) => {
+        for (const line of text.trimEnd().split('\n')) io.err(line);
+      },
       outputError,
     })
     .enablePositionalOptions() // else no verb can leave options to the program that it starts
@@ -171,10 +183,7 @@ function emptyProgram(): Command {
 /** Commander's own messages ("error: unknown option '--x'") in the form of ours. */
 function outputError(message: string, write: (text: string) => void): void {
   const [problem = '', ...hints] = message.trimEnd().split('\n');
-  const text = problem
-    .replace(/^error: /, '')
-    .replace(/^unknown command '(.*)'$/, 'there is no verb "$1"; "uscope --help" lists them');
-  write([`uscope: CLI_USAGE: ${text}`, ...hints].join('\n'));
+  write([`uscope: CLI_USAGE: ${problem.replace(/^error: /, '')}`, ...hints].join('\n'));
 }
 
 function reportFailure(failure: unknown): number {

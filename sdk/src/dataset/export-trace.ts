@@ -11,7 +11,7 @@ import { damagedSegments, type Gap } from './raw/gaps.js';
 import { Cycles, type RawSink, rawPass } from './raw/raw-pass.js';
 import { type CountedUnit, unitsOf } from './raw/units.js';
 import type { StagedFiles } from './staged-files.js';
-import { blocksWithGaps } from './tables/blocks-with-gaps.js';
+import { blocksWithGaps, outcomeOf } from './tables/blocks-with-gaps.js';
 import { CountersSink } from './tables/counters.js';
 import { CyclesSink } from './tables/cycles.js';
 import { EventsSink } from './tables/events.js';
@@ -83,6 +83,8 @@ class TraceWork {
 
   async run(): Promise<{ cores: number; instructions: number; gaps: number }> {
     const { trace, request, units } = this;
+    // A damaged list of segments is no gap in one.
+    await trace.firstSegmentReaching(0n);
     const onGap = (gap: Gap): void => void this.gaps.set(gap.segment, gap);
     const wantsFollowed = FOLLOWED.some((table) => this.wants(table));
     const wantsRaw = RAW.some((table) => this.wants(table));
@@ -131,7 +133,7 @@ class TraceWork {
       stages?.add(block);
       await stages?.files.rotate();
       retired?.add(block);
-      for (let row = 0; row < block.count; row++) counted[block.flags[row] & 3]++;
+      for (let row = 0; row < block.count; row++) counted[outcomeOf(block, row)]++;
       onProgress((block.segment + 1) / trace.segmentCount);
     }
     await rows?.finish();

@@ -1,7 +1,5 @@
 /** A connection that can only ask: views of the tables of datasets, the ready-made questions, and no way to other files, the network or a change. */
-import { chmod } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { PRIVATE_MODE } from '../base/file-mode.js';
 import type { FunctionSymbol } from '../semantics/program/index.js';
 import { checkDistinctRuns } from './distinct-runs.js';
 import { type Connection, type Engine, named, quoted } from './engine/duckdb.js';
@@ -20,6 +18,7 @@ import {
   type PreparedQuestion,
   prepareQuestion,
   queryError,
+  withoutEnd,
 } from './statements.js';
 import { namesUnsigned, UNSIGNED } from './unsigned.js';
 import { emptyView, functionsView } from './views.js';
@@ -191,10 +190,10 @@ export class SqlSession {
    */
   askToParquet(sql: string, signal?: AbortSignal): Promise<{ path: string; sources: string[] }> {
     const path = join(this.scratch.path, 'result.parquet');
-    const question = sql.replace(/[;\s]+$/, '');
     return this.answer(sql, { signal }, async (_, readings) => {
-      await this.connection.run(`COPY (${question}\n) TO ${quoted(path)} (FORMAT parquet, COMPRESSION zstd)`);
-      await chmod(path, PRIVATE_MODE);
+      await this.connection.run(
+        `COPY (${withoutEnd(sql)}\n) TO ${quoted(path)} (FORMAT parquet, COMPRESSION zstd)`,
+      );
       const tables = await this.names.of(sql);
       const files = (tables.length > 0 ? tables : TABLES).flatMap((table) =>
         this.views.pathsOf(table, readings),

@@ -1,11 +1,10 @@
 /** From any format to any: directly from or to µScope, by way of a temporary µScope file between two others. */
-import { rm } from 'node:fs/promises';
 import { UscopeError } from '../base/errors.js';
 import type { Source, Trace } from '../reader/index.js';
 import { openSource, openTraceFile } from '../reader/node.js';
 import { interruptible } from '../stream/interruptible-source.js';
 import type { TraceStats } from '../writer/index.js';
-import { temporaryName, writeAtomically } from '../writer/output/atomic-file.js';
+import { Draft, writeAtomically } from '../writer/output/atomic-file.js';
 import type { ConversionContext, ForeignFormat, TraceTarget } from './common/foreign-format.js';
 import { ExportFiles } from './common/output-files.js';
 import { ConversionReport } from './common/report.js';
@@ -132,7 +131,9 @@ async function byWayOfUscope(
   to: ForeignFormat,
 ): Promise<ConversionResult> {
   const [first, second] = [new ConversionReport(), new ConversionReport()];
-  const between = temporaryName(`${request.output}.uscope`);
+  // Never published: the file between the two, where nobody else reads it.
+  const draft = await Draft.begin(`${request.output}.uscope`, { inputs: [], force: true });
+  const between = draft.temporary;
   const halves = (begin: number) => (part: number) => request.onProgress?.(begin + part / 2);
   try {
     const { isPartial } = await readInto(request, from, between, contextOf(request, first, halves(0)));
@@ -144,7 +145,7 @@ async function byWayOfUscope(
     ];
     return { steps, outputs, isPartial };
   } finally {
-    await rm(between, { force: true });
+    await draft.discard();
   }
 }
 

@@ -46,7 +46,10 @@ export async function readPreamble(
   return { preamble, check: checkPreamble(header, bytes, crc32) };
 }
 
-/** The section table of a finalized file; every section lies within the file. */
+/**
+ * The section table of a finalized file; every section lies within the file, and the segment table has the length that the header says: nobody
+ * counts to a number that nothing holds.
+ */
 export async function readSections(source: CheckedSource, header: FileHeader): Promise<SectionEntry[]> {
   const offset = safeOffset(header.sectionTableOffset, 32);
   if (offset < header.preambleEnd) {
@@ -71,6 +74,8 @@ export async function readSections(source: CheckedSource, header: FileHeader): P
       { offset },
     );
   }
+  const segments = findSection(sections, SectionType.SEGMENTS);
+  if (segments) SegmentTableIndex.checkCount(header, segments);
   return sections;
 }
 

@@ -1,5 +1,12 @@
 /** Event payloads (docs/format.md#packing): where each field lies, and reading one. */
-import { type EventDef, type FieldDef, FieldType, fieldSize, isSigned } from '../format/types.js';
+import {
+  type EnumDef,
+  type EventDef,
+  type FieldDef,
+  FieldType,
+  fieldSize,
+  isSigned,
+} from '../format/types.js';
 
 /** Byte offset of each field of a payload, packed in definition order, and the size of the whole. */
 export function payloadLayout(fields: readonly FieldDef[]): { offsets: readonly number[]; size: number } {
@@ -42,6 +49,7 @@ export class TraceEvent {
     readonly name: string,
     readonly payload: Uint8Array,
     private readonly offsets: readonly number[],
+    private readonly enums: readonly EnumDef[],
   ) {}
 
   get eventTypeId(): number {
@@ -58,7 +66,15 @@ export class TraceEvent {
     return field && interpret(field.type, readRaw(this.payload, this.offsets[index], field.type));
   }
 
-  /** All fields by name. */
+  /** Label of an enum's field, such as `mispredict`; undefined: it is not an enum, or the value has no label. */
+  label(name: string): string | undefined {
+    const field = this.def.fields.find((one) => one.name === name);
+    if (field?.type !== FieldType.ENUM) return undefined;
+    const number = Number(this.field(name));
+    return this.enums[field.enumId]?.values.find(({ value }) => value === number)?.name;
+  }
+
+  /** All fields by name, those of enums as numbers: `label` has their names. */
   fields(): Record<string, bigint> {
     return Object.fromEntries(this.def.fields.map((field, index) => [field.name, this.field(index)!]));
   }

@@ -15,7 +15,20 @@ export class SegmentTableIndex implements SegmentPlaces {
     readonly count: number,
   ) {}
 
-  /** @throws UscopeError FORMAT_LENGTH, FORMAT_CHAIN when table and header disagree */
+  /** @throws UscopeError FORMAT_CHAIN when the table's length and the header's number of segments disagree */
+  static checkCount({ numSegments }: FileHeader, { offset, size: bytes }: SectionEntry): void {
+    const [size, start] = [Number(bytes), Number(offset)];
+    if (size === numSegments * SEGMENT_ENTRY_SIZE) return;
+    chainError(
+      `the segment table of ${size} bytes lists ${size / SEGMENT_ENTRY_SIZE} segments, the header says ${numSegments}`,
+      size % SEGMENT_ENTRY_SIZE === 0 ? HEADER_NUM_SEGMENTS_OFFSET : start,
+    );
+  }
+
+  /**
+   * @param section that `checkCount` has found right
+   * @throws UscopeError FORMAT_LENGTH, FORMAT_CHAIN when table and header disagree
+   */
   static async open(
     source: CheckedSource,
     header: FileHeader,
@@ -23,13 +36,7 @@ export class SegmentTableIndex implements SegmentPlaces {
   ): Promise<SegmentTableIndex> {
     const [start, size] = [Number(section.offset), Number(section.size)];
     const table = new PagedSource(source, start, size, 'the segment table');
-    const count = Math.floor(size / SEGMENT_ENTRY_SIZE);
-    if (size % SEGMENT_ENTRY_SIZE !== 0 || count !== header.numSegments) {
-      chainError(
-        `the segment table of ${size} bytes lists ${size / SEGMENT_ENTRY_SIZE} segments, the header says ${header.numSegments}`,
-        size % SEGMENT_ENTRY_SIZE === 0 ? HEADER_NUM_SEGMENTS_OFFSET : start,
-      );
-    }
+    const count = header.numSegments;
     const index = new SegmentTableIndex(source, table, header.preambleEnd, count);
     const tail = count > 0 ? (await index.entry(count - 1)).offset : 0;
     if (BigInt(tail) !== header.tailOffset) {

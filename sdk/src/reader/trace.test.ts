@@ -133,6 +133,8 @@ describe('events and frames', () => {
     const [first, note] = await collect(trace.events(0, 1));
     expect(first.name).toBe('core0/stage_transition');
     expect(first.fields()).toEqual({ entity_id: 3n, stage: 0n });
+    expect(first.label('stage')).toBe('fetch');
+    expect(first.label('entity_id')).toBeUndefined();
     expect(await trace.strings.get(note.field('text')!)).toBe('nop');
     expect(note.field('absent')).toBeUndefined();
   });

@@ -510,6 +510,8 @@ export class Trace {
     if (this.isComplete) {
       this.source.settle();
       this.useSections(await readSections(this.source, this.header), this.header);
+      // Only segments that somebody has counted are a number to trust.
+      if (!findSection(this.sections, SectionType.SEGMENTS)) await this.table();
     } else {
       this.list.append(await readChain(this.source, this.header, 0));
       this.hasTable = true;

@@ -177,6 +177,7 @@ export class Walker {
       this.names.eventNames[type],
       cursor.payload,
       this.payloadOffsets[type],
+      this.names.schema.enums,
     );
   }
 }

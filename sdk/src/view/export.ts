@@ -1,6 +1,7 @@
 /** The viewer as a folder for any web server. */
-import { copyFile, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { createReadStream } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { checkPath, type FileContent, writeFileAtomically } from '../writer/output/atomic-file.js';
 import { makeDirectories } from '../writer/output/directories.js';
 import { ioError } from '../writer/output/output-file.js';
 import { readPage, withProgramNamed, withTraceNamed } from './page.js';
@@ -11,8 +12,21 @@ export interface ExportedView {
   readonly trace?: string | undefined;
   /** The program's ELF file: functions are beside instructions. Lines of source need a server. */
   readonly program?: Uint8Array | undefined;
+  /** Path of that file, whose mode the copy gets. */
+  readonly programFile?: string | undefined;
+  /** Replace what is there already. */
+  readonly force?: boolean | undefined;
   /** Instead of the page of the package. */
   readonly page?: ReadonlyMap<string, Uint8Array> | undefined;
+}
+
+/** A page holds nothing of a trace: a web server may read it. */
+const PAGE_MODE = 0o644;
+
+interface Written {
+  readonly make: () => FileContent;
+  /** The file that it is a copy of. */
+  readonly source?: string | undefined;
 }
 
 /**
@@ -22,7 +36,7 @@ export interface ExportedView {
  */
 export async function exportView(
   directory: string,
-  { trace, program, page }: ExportedView = {},
+  { trace, program, programFile, page, force }: ExportedView = {},
 ): Promise<string[]> {
   const files = new Map(page ?? (await readPage()));
   // The list of a directory needs its server.
@@ -30,15 +44,21 @@ export async function exportView(
   const name = trace === undefined ? undefined : basename(trace);
   const html = Buffer.from(files.get('index.html') ?? []).toString('utf8');
   files.set('index.html', Buffer.from(withNames(html, name, program !== undefined)));
-  if (program) files.set(PROGRAM_PLACES.elf, program);
-  try {
-    await makeDirectories(directory);
-    for (const [file, bytes] of files) await writeFile(join(directory, file), bytes);
-    if (trace !== undefined && name !== undefined) await copyFile(trace, join(directory, name));
-  } catch (error) {
+  const written = new Map<string, Written>([...files].map(([file, bytes]) => [file, { make: () => bytes }]));
+  if (program) written.set(PROGRAM_PLACES.elf, { make: () => program, source: programFile });
+  const isThere = name !== undefined && resolve(trace ?? '') === resolve(directory, name);
+  if (trace !== undefined && name !== undefined && !isThere)
+    written.set(name, { make: () => createReadStream(trace), source: trace });
+  await makeDirectories(directory).catch((error: unknown) => {
     throw ioError(error, directory);
+  });
+  const inputs = [trace, programFile].filter((path) => path !== undefined);
+  for (const file of written.keys()) await checkPath(join(directory, file), { inputs, force });
+  for (const [file, { make, source }] of written) {
+    const options = { inputs: source === undefined ? [] : [source], force, mode: PAGE_MODE };
+    await writeFileAtomically(join(directory, file), async () => make(), options);
   }
-  return [...files.keys(), ...(name === undefined ? [] : [name])];
+  return [...new Set([...written.keys(), ...(name === undefined ? [] : [name])])];
 }
 
 function withNames(html: string, name: string | undefined, hasProgram: boolean): string {

@@ -11,7 +11,7 @@ export {
   type ViewCommand,
   type ViewedDirectory,
 } from './directory-server.js';
-export { exportView } from './export.js';
+export { type ExportedView, exportView } from './export.js';
 export type { Opening, OpeningStatus } from './opening.js';
 export { choosePainter, PAINTERS, type Painter } from './painter.js';
 export { PICTURE_FORMS } from './picture-forms.js';

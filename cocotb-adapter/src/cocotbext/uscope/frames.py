@@ -220,4 +220,5 @@ class Frames:
         known = self.reasons.get(code, 0)
         self.reasons[code] = known + count
         if known == 0:
-            log.error("%s: %s: %s (further ones are only counted)", self.name, code, detail)
+            cycle = "" if self._time is None else f"in the cycle at {self._time} ps: "
+            log.error("%s: %s%s: %s (further ones are only counted)", self.name, cycle, code, detail)

@@ -306,7 +306,7 @@ export class Registry {
     if (this.options.schema) return this.options.schema;
     throw new UscopeError(
       'BRIDGE_NO_SCHEMA',
-      `the trace "${message.name}" came without a schema; open it with one, or start the daemon with --schema FILE`,
+      `the trace "${message.name}" came without a schema; open it with one, or give "uscope run" or "uscope serve" one with --schema FILE`,
     );
   }
 }

@@ -22,11 +22,11 @@ import { lossesOf, traceLines } from '../report/summary.js';
 import type { Session } from '../session/session.js';
 import { fileSinks, NO_SCHEMA } from '../session/sink.js';
 import { optimizeLate } from './optimizer.js';
-import { DEFAULT_NICE, lowerPriority } from './priority.js';
+import { DaemonPriority, DEFAULT_NICE } from './priority.js';
 import { type CopyTrace, TraceCopies } from './trace-copies.js';
 
 export interface DaemonHostOptions extends Omit<DaemonOptions, 'events' | 'run'> {
-  /** Nice value of the process, 0 to 19. */
+  /** Nice value of the process while it records, 0 to 19. */
   readonly nice?: number | undefined;
   /** Absent: traces that want a copy in another format get none. */
   readonly copy?: CopyTrace | undefined;
@@ -51,17 +51,19 @@ interface Reporter {
 export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean> {
   optimizeLate();
   outliveLog();
-  lowerPriority(options.nice ?? DEFAULT_NICE);
   const supervised = process.send !== undefined;
   const losses = new LossWatch(supervised ? supervisorReporter() : lineReporter());
   const copies = new TraceCopies(options.copy, (message) => losses.tell(message));
   const reporter: Reporter = copies;
   const seen = new Set<string>();
   let daemon: Daemon;
+  const priority = new DaemonPriority(options.nice ?? DEFAULT_NICE, () =>
+    daemon.sessions.some(({ isClosing }) => !isClosing),
+  );
   try {
     // A separate daemon is for many runs, whatever its environment says.
     const run = supervised ? runOfEnvironment() : null;
-    daemon = await Daemon.start({ ...options, run, events: eventsFor(reporter, seen) });
+    daemon = await Daemon.start({ ...options, run, events: eventsFor(reporter, seen, priority) });
   } catch (error) {
     if (!supervised) throw error;
     await leave({ type: 'refused', failure: failureOf(error as UscopeError) });
@@ -79,6 +81,7 @@ export async function runDaemonHost(options: DaemonHostOptions): Promise<boolean
   const progress = supervised ? setInterval(() => tellProgress(daemon, reporter), PROGRESS_MS) : undefined;
   const unfinished = await end;
   clearInterval(progress);
+  priority.restore();
   await daemon.finalize();
   for (const trace of unfinished) {
     if (!seen.has(trace.session)) await recover(trace, options, reporter);
@@ -106,9 +109,14 @@ function tellBound({ maxMemoryBytes }: DaemonHostOptions, { memoryBound }: Daemo
 }
 
 /** @param seen gathers the ids of the sessions this daemon has had */
-function eventsFor(reporter: Reporter, seen: Set<string>): NonNullable<DaemonOptions['events']> {
+function eventsFor(
+  reporter: Reporter,
+  seen: Set<string>,
+  priority: DaemonPriority,
+): NonNullable<DaemonOptions['events']> {
   return {
     onOpen: (session, schema, resumed) => {
+      priority.opened();
       seen.add(nameOf(session).session);
       const periodPs = schema.clocks[0]?.periodPs ?? 0;
       reporter.tell({

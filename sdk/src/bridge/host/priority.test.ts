@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getPriority } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { TempDirs } from '../../../../test/support/bridge-peer.js';
 import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
@@ -15,6 +16,7 @@ import { DEFAULT_NICE } from './priority.js';
 // Processes are started, and waited for.
 limitOfFile(PROCESSES_MS);
 
+const SIMULATOR = fileURLToPath(new URL('../../../../test/bridge/simulator.mjs', import.meta.url));
 /** Of these tests, and so of what they start. */
 const OWN = getPriority();
 const NOBODY = 65_534;
@@ -33,10 +35,16 @@ beforeAll(() => {
     `import { readFile } from 'node:fs/promises';
 import { Worker } from 'node:worker_threads';
 import { once } from 'node:events';
-import { lowerPriority } from './priority.mjs';
+import { DaemonPriority, lowerPriority } from './priority.mjs';
 const worker = async () => once(new Worker("require('node:worker_threads').parentPort.postMessage(1); setInterval(() => {}, 1000)", { eval: true }), 'message');
 await worker();
-lowerPriority(Number(process.argv[2]));
+const [nice, change] = process.argv.slice(2);
+if (change === undefined) lowerPriority(Number(nice));
+else {
+  let isRecording = true;
+  new DaemonPriority(Number(nice), () => isRecording).opened();
+  process.on('SIGUSR2', () => { isRecording = false; });
+}
 await worker();
 await readFile(new URL(import.meta.url));
 console.log('ready');
@@ -56,9 +64,14 @@ afterAll(() => dirs.cleanUp());
 /** The pid of a process with threads from before and after it has called `lowerPriority(nice)`. */
 async function lowered(
   nice: number,
-  { through = [], detached = false, uid }: { through?: string[]; detached?: boolean; uid?: number } = {},
+  {
+    through = [],
+    detached = false,
+    uid,
+    change = [],
+  }: { through?: string[]; detached?: boolean; uid?: number; change?: string[] } = {},
 ): Promise<number> {
-  const [program = '', ...args] = [...through, process.execPath, script, String(nice)];
+  const [program = '', ...args] = [...through, process.execPath, script, String(nice), ...change];
   const child = spawn(program, args, {
     detached,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -111,6 +124,28 @@ describe.skipIf(lacks('Linux', existsSync('/proc/self/task')))('a process that l
   );
 });
 
+describe.skipIf(lacks('Linux', existsSync('/proc/self/task')))('a daemon', () => {
+  it.skipIf(lacks('root', process.getuid?.() === 0))(
+    'gives way when it has recorded for a while, and has its own priority again when nothing is recorded',
+    async () => {
+      const pid = await lowered(7, { detached: true, change: ['change'] });
+      const hasValue = (value: number) => niceValues(pid).every((found) => found === value);
+      await until('the daemon to give way', () => hasValue(Math.max(OWN, 7)));
+      process.kill(pid, 'SIGUSR2');
+      await until('the daemon to have its priority back', () => hasValue(OWN));
+    },
+  );
+
+  it.skipIf(
+    lacks('root and sessions with groups', process.getuid?.() === 0 && existsSync('/proc/self/autogroup')),
+  )("gets its group's priority back without privileges", async () => {
+    const pid = await lowered(7, { detached: true, change: ['change'], uid: NOBODY });
+    await until('the group to give way', () => groupOf(pid).endsWith(' nice 7'));
+    process.kill(pid, 'SIGUSR2');
+    await until('the group to have its priority back', () => groupOf(pid).endsWith(' nice 0'));
+  });
+});
+
 describe.skipIf(lacks('a kernel that groups processes by session', existsSync('/proc/self/autogroup')))(
   'where the kernel groups processes by session',
   () => {
@@ -141,24 +176,28 @@ describe.skipIf(lacks('Linux', existsSync('/proc/self/task')))('uscope run', () 
   it.each([
     ['as much as its option says', ['--nice', '12'], 12],
     ['by itself', [], DEFAULT_NICE],
-  ])('lowers its daemon, %s, and never the simulator', async (_, options, nice) => {
+  ])('lowers its daemon while it records, %s, and never the simulator', async (_, options, nice) => {
     const cwd = dirs.make();
-    const simulator = ['-e', 'console.log(`simulator ${process.pid}`); setInterval(() => {}, 1000)'];
+    // It waits for a file before it opens its trace, and for another one before it closes it.
+    const simulator = `echo simulator; until [ -e open ]; do sleep 0.05; done; exec "$0" "$1" slow 300 close`;
     const run = new Running(
       process.execPath,
-      [BIN, 'run', '--out', 'out', ...options, '--', process.execPath, ...simulator],
+      [BIN, 'run', '--out', 'out', ...options, '--', 'sh', '-c', simulator, process.execPath, SIMULATOR],
       { cwd, env: { TMPDIR: cwd } },
     );
-    await run.printed('simulator ');
-    const pid = Number(/simulator (\d+)/.exec(run.stdout)?.[1]);
     try {
+      await run.printed('simulator');
       const [daemon = -1] = childrenOf(run.pid, 'serve');
-      expect(niceValues(daemon)).toEqual([Math.max(OWN, nice)]);
+      expect(niceValues(daemon)).toEqual([OWN]);
+      writeFileSync(join(cwd, 'open'), '');
+      const lowered = Math.max(OWN, nice);
+      await until('the daemon to give way', () => niceValues(daemon).every((value) => value === lowered));
+      const [pid = -1] = childrenOf(run.pid, 'simulator.mjs');
       expect(niceValues(pid)).toEqual([OWN]);
       expect(niceValues(run.pid)).toEqual([OWN]);
     } finally {
-      process.kill(pid, 'SIGTERM');
-      await run.ended;
+      writeFileSync(join(cwd, 'close'), '');
+      expect((await run.ended).status).toBe(0);
     }
   });
 });

@@ -1,8 +1,6 @@
 /** The summary of a run for programs: one JSON document, 64-bit integers as decimal strings. */
-import { writeFileSync } from 'node:fs';
-import { UscopeError } from '../../base/errors.js';
-import { OUTPUT_MODE } from '../../base/file-mode.js';
 import type { Account } from '../../writer/index.js';
+import { writeFileAtomically } from '../../writer/output/atomic-file.js';
 import type { RunIdentity } from '../daemon/run-identity.js';
 import { cyclesOf, inOrder, quotient, runTotals } from './run-table.js';
 import { lossesOf, remarksOf, STATUS_WORDS, type TraceReport } from './summary.js';
@@ -23,15 +21,14 @@ export interface RunSummary {
   readonly refused: ReadonlyMap<string, string>;
 }
 
-/** Where the summary goes: `-` is stdout, after everything the simulator printed. @throws UscopeError WRITER_IO */
-export function writeRunJson(target: string, summary: RunSummary): void {
+/**
+ * Where the summary goes: `-` is stdout, after everything the simulator printed. That of an earlier run is replaced: a run of hours does not
+ * fail in the end because of it.
+ * @throws UscopeError WRITER_*
+ */
+export async function writeRunJson(target: string, summary: RunSummary): Promise<void> {
   const text = `${JSON.stringify(runJson(summary), bigintAsString, 2)}\n`;
-  try {
-    writeFileSync(target === '-' ? process.stdout.fd : target, text, { mode: OUTPUT_MODE });
-  } catch (cause) {
-    const detail = `the summary of the run cannot be written: ${(cause as Error).message}`;
-    throw new UscopeError('WRITER_IO', detail, { file: target }, { cause });
-  }
+  await writeFileAtomically(target === '-' ? '/dev/stdout' : target, text, { inputs: [], force: true });
 }
 
 export function runJson(summary: RunSummary) {

@@ -48,6 +48,8 @@ interface Trace extends TraceName {
 
 /** As timeout(1) has it. */
 const EXIT_TIMEOUT = 124;
+/** What shells and the loader of shared libraries end with when they cannot start a program. */
+const EXIT_NOT_STARTED = 127;
 /** From SIGTERM to SIGKILL. */
 const TERMINATION_MS = 5000;
 
@@ -248,31 +250,40 @@ class Run {
     return [...this.traces.values()].map(({ path }) => path);
   }
 
-  private conclude(status: number): number {
+  private async conclude(status: number): Promise<number> {
     const reports = [...this.traces.values()].map(reportOf);
     const tracedMs = this.firstOpened === null ? 0 : Math.max(0, this.lastEnded - this.firstOpened);
     const lines = reports.length > 1 ? runLines(reports, tracedMs) : reports.flatMap(traceLines);
     for (const line of lines) this.progress.note(line);
     for (const [name, why] of this.refused) this.progress.note(`no trace "${name}": ${why}`);
-    if (reports.length === 0 && this.refused.size === 0) {
-      this.progress.note(
-        'no trace was opened: the simulator ran untraced. Check that its model opens a trace, and that it was built with tracing',
-      );
-    }
+    if (reports.length === 0 && this.refused.size === 0) this.progress.note(whyUntraced(status));
+    const [first] = this.paths;
+    if (first !== undefined && this.output.isTTY) this.progress.note(`look at it with: uscope view ${first}`);
     const all = exitStatus(status, reports, this.refused.size + this.left + this.uncopied);
-    this.writeJson({ tracedMs, simulatorStatus: status, exitStatus: all, reports });
+    await this.writeJson({ tracedMs, simulatorStatus: status, exitStatus: all, reports });
     return all;
   }
 
-  private writeJson(
+  private async writeJson(
     outcome: Pick<RunSummary, 'tracedMs' | 'simulatorStatus' | 'exitStatus' | 'reports'>,
-  ): void {
+  ): Promise<void> {
     const { json, command } = this.options;
     if (json === undefined) return;
     const { run, refused, startedAt } = this;
     const durationMs = performance.now() - startedAt;
-    writeRunJson(json, { run, durationMs, command, refused, ...outcome });
+    await writeRunJson(json, { run, durationMs, command, refused, ...outcome });
   }
+}
+
+/** A simulator that could not even start has said so itself. */
+function whyUntraced(status: number): string {
+  if (status === 0)
+    return 'no trace was opened: the simulator ran untraced. Check that its model opens a trace, and that it was built with tracing';
+  const loader =
+    status === EXIT_NOT_STARTED
+      ? '; this status usually means that a program or a shared library was not found'
+      : '';
+  return `no trace was opened: the simulator ended with status ${status} before that; its own messages say why${loader}`;
 }
 
 function nameOf({ name, path, session }: TraceName): TraceName {

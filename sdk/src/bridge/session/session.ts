@@ -37,6 +37,8 @@ export class Session implements IntakeOwner {
   /** The file's system has no room. */
   stalled: UscopeError | null = null;
   readonly ended: Promise<void>;
+  /** Somebody waits for its end: the client has closed it, or it is finalized without one. */
+  isClosing = false;
   /** Commands from outside, and what is disabled. */
   readonly control = new SessionControl(() => (this.isEnding ? null : this.link));
 
@@ -202,8 +204,10 @@ export class Session implements IntakeOwner {
 
   /** Finalizes the file and answers `closed`; again with the same answer when it is asked again. */
   close(message: CloseMessage, answer: (message: DaemonMessage) => void): void {
+    this.isClosing = true;
     this.queue.run(async () => {
-      if (!this.isEnding && this.intake.isIncomplete(message)) return;
+      this.isClosing = this.isEnding || !this.intake.isIncomplete(message);
+      if (!this.isClosing) return;
       this.reasons = this.isEnded ? this.reasons : (message.reasons ?? []);
       if (!this.isEnded) this.control.skipped = message.skipped ?? this.control.skipped;
       const { session, trace } = message;
@@ -222,6 +226,7 @@ export class Session implements IntakeOwner {
 
   /** Finalizes what is there, without the client. Resolves when that is done or has failed. */
   finalize(status: SessionStatus, reason: UscopeError, mayReturn = false): Promise<void> {
+    this.isClosing = true;
     this.queue.run(async () => {
       if (this.isEnded) return;
       this.mayReturn = mayReturn;

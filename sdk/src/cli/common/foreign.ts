@@ -1,6 +1,8 @@
 /** `info`, `dump`, `events` and `stats` of files in other formats. */
+
 import { stat } from 'node:fs/promises';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import type { ConversionContext, ForeignEvent, ForeignTrace, InfoSection } from '../../formats/index.js';
 import { sniffFormat, USCOPE } from '../../formats/sniff.js';
 import { isHttpUrl } from '../../reader/http-url.js';
@@ -121,17 +123,17 @@ export function printSections(
     printJson({ file: shownName(path), format: description, ...Object.fromEntries(parts) });
     return;
   }
-  io.out(`${shownName(path)}: ${description}\n`);
+  io.out(`${onOneLine(`${shownName(path)}: ${description}`)}\n`);
   for (const { title, rows } of sections) {
     const width = Math.max(0, ...rows.map(([key]) => key.length));
-    io.out(`\n${title}\n`);
-    for (const [key, value] of rows) io.out(`  ${key.padEnd(width)}  ${value}\n`);
+    io.out(`\n${onOneLine(title)}\n`);
+    for (const [key, value] of rows) io.out(`  ${onOneLine(`${key.padEnd(width)}  ${value}`)}\n`);
   }
 }
 
 /** `uscope dump`. */
 export async function dumpForeign(trace: ForeignTrace, json: boolean): Promise<void> {
-  for await (const line of trace.dump({ json })) io.out(`${line}\n`);
+  for await (const line of trace.dump({ json })) io.out(`${json ? line : onOneLine(line)}\n`);
 }
 
 export interface ForeignEventArguments extends EventArguments {
@@ -179,7 +181,7 @@ function isWanted(
 
 function eventText({ time, type, fields }: ForeignEvent, unit: string): string {
   const values = fields.map(([name, value]) => ` ${name}=${textOf(value)}`).join('');
-  return `${time} ${unit}  ${type}${values}\n`;
+  return `${onOneLine(`${time} ${unit}  ${type}${values}`)}\n`;
 }
 
 const textOf = (value: string | bigint | number | boolean): string =>

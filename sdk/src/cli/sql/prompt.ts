@@ -1,9 +1,11 @@
 /** The prompt of `uscope sql`: questions one after the other, with history and completion. Ctrl-C ends a question, or clears what was typed; Ctrl-D ends. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 import { isUscopeError } from '../../base/errors.js';
+import { PRIVATE_MODE } from '../../base/file-mode.js';
+import { replaceFile } from '../../writer/output/atomic-file.js';
 import { makeDirectories } from '../../writer/output/directories.js';
 import { io } from '../common/io.js';
 
@@ -222,7 +224,7 @@ async function readHistory(path: string): Promise<string[]> {
 async function writeHistory(path: string, history: readonly string[]): Promise<void> {
   try {
     await makeDirectories(dirname(path), 0o700);
-    await writeFile(path, `${history.slice(-HISTORY_LINES).join('\n')}\n`, { mode: 0o600 });
+    await replaceFile(path, `${history.slice(-HISTORY_LINES).join('\n')}\n`, PRIVATE_MODE);
   } catch {
     // as said
   }

@@ -36,7 +36,7 @@ export class SqlSources {
 
   /** @param run name of the run, where the sources are the traces of one */
   constructor(
-    private readonly paths: readonly string[],
+    readonly paths: readonly string[],
     private readonly run: string | undefined,
     private readonly limits: Limits,
   ) {}

@@ -1,7 +1,9 @@
 /** `uscope export`: traces as a dataset of Parquet files. */
+
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import {
   exportRuns,
   purgeJoined,
@@ -69,7 +71,7 @@ async function exportTraces(paths: readonly string[], options: ExportOptions): P
   if (runs.length === 0) io.err(`uscope: no run has a trace that was changed since ${options.since}`);
   if (options.dryRun) {
     if (options.json) printJson({ runs });
-    else for (const { run, files } of runs) io.out(`${run}: ${files.join(' ')}\n`);
+    else for (const { run, files } of runs) io.out(`${onOneLine(`${run}: ${files.join(' ')}`)}\n`);
     return;
   }
   const requests = runs.map(({ run, files }) => ({
@@ -97,10 +99,10 @@ async function exportTraces(paths: readonly string[], options: ExportOptions): P
 
 function print(result: RunReport | RunFailure): void {
   if ('error' in result) io.err(`uscope: ${result.run}: ${describeFailure(result)}`);
-  else if (result.result === 'unchanged') io.out(`${result.run}: unchanged\n`);
+  else if (result.result === 'unchanged') io.out(`${onOneLine(result.run)}: unchanged\n`);
   else {
     const damage = result.gaps > 0 ? `, ${result.gaps} damaged segments in gaps` : '';
-    io.out(`${result.run}: ${describeRows(result)}${damage}\n`);
+    io.out(`${onOneLine(result.run)}: ${describeRows(result)}${damage}\n`);
   }
 }
 

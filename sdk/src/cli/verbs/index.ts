@@ -3,6 +3,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { makeSidecar, type SidecarReport } from '../../tools/sidecar/index.js';
 import { sidecarPath } from '../../trace-index/node/index.js';
@@ -66,10 +67,11 @@ async function indexOne(trace: string, options: IndexVerbOptions): Promise<Resul
   const output = options.output ?? defaultOutput(trace);
   const { force, json } = options;
   const threads = options.threads === undefined ? undefined : parseCount('--threads', options.threads);
+  const onWait = (): void => io.err(`uscope: note: another process makes ${output}; waiting for it`);
   try {
     const report = await withProgress(
       basename(trace),
-      (update) => makeSidecar({ trace, output, force, threads, onProgress: update }),
+      (update) => makeSidecar({ trace, output, force, threads, onProgress: update, onWait }),
       { streams: !json },
     );
     return { trace, output, ...report };
@@ -100,12 +102,12 @@ function tell(result: Result | Failure): void {
     return;
   }
   const { trace, output, segments, resumed, without, bytes } = result;
-  if (result.result === 'current') io.out(`${trace}: has an index\n`);
+  if (result.result === 'current') io.out(`${onOneLine(trace)}: has an index\n`);
   else if (result.result === 'nothing')
-    io.out(`${trace}: has nothing to index: no segments, or no clock of known period\n`);
+    io.out(`${onOneLine(trace)}: has nothing to index: no segments, or no clock of known period\n`);
   else {
     const kept = resumed > 0 ? `, ${resumed} of them already there` : '';
-    io.out(`${output}: ${segments} segments${kept}, ${bytes} bytes\n`);
+    io.out(`${onOneLine(output)}: ${segments} segments${kept}, ${bytes} bytes\n`);
     if (without > 0)
       io.err(`uscope: note: ${without} segments have no index: their frames do not follow the schema`);
   }

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import { compressionOf, Flag } from '../../format/header.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { Trace } from '../../reader/index.js';
@@ -163,7 +164,7 @@ function printText(file: string, trace: Trace, frames: number | null, items: num
     'format',
     `${trace.version}, compression ${compression}, ${interleaved ? 'interleaved' : 'separate'} items`,
   );
-  line('state', trace.isComplete ? paint('green', 'complete') : paint('yellow', 'not finalized'));
+  line('state', trace.isComplete ? 'complete' : 'not finalized', trace.isComplete ? 'green' : 'yellow');
   line('session', sessionText(trace));
   line('time', `${trace.totalTimePs} ps${cyclesText(trace)}`);
   line('segments', String(trace.segmentCount));
@@ -188,8 +189,8 @@ function printText(file: string, trace: Trace, frames: number | null, items: num
   }
 }
 
-function line(label: string, text: string): void {
-  io.out(`${paint('bold', label.padEnd(9))} ${text}\n`);
+function line(label: string, text: string, colour?: 'green' | 'yellow'): void {
+  io.out(`${paint('bold', label.padEnd(9))} ${colour ? paint(colour, text) : onOneLine(text)}\n`);
 }
 
 function fieldText({ name, type }: { name: string; type: string }): string {

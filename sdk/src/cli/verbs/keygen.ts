@@ -1,9 +1,9 @@
 /** `uscope keygen`: a pair of keys for an encrypted connection. */
-import { writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { UscopeError } from '../../base/errors.js';
+import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { PRIVATE_MODE } from '../../base/file-mode.js';
 import { keyFile } from '../../bridge/wire/key-files.js';
+import { writeFileAtomically } from '../../writer/output/atomic-file.js';
 import { io, printJson } from '../common/io.js';
 
 interface KeygenOptions {
@@ -23,21 +23,22 @@ export function register(program: Command): void {
       // ZeroMQ, which an installation for reading does without, is loaded only where it is used.
       const { makeKeyPair } = await import('../../bridge/wire/curve.js');
       const pair = makeKeyPair();
-      create(file, keyFile(pair), PRIVATE_MODE);
-      create(`${file}.pub`, `public ${pair.publicKey}\n`, 0o644);
+      await create(file, keyFile(pair), PRIVATE_MODE);
+      await create(`${file}.pub`, `public ${pair.publicKey}\n`, 0o644);
       if (options.json) printJson({ file, publicFile: `${file}.pub`, publicKey: pair.publicKey });
       else io.out(`${pair.publicKey}\n`);
     });
 }
 
-function create(path: string, text: string, mode: number): void {
+async function create(path: string, text: string, mode: number): Promise<void> {
   try {
-    writeFileSync(path, text, { flag: 'wx', mode });
+    await writeFileAtomically(path, text, { inputs: [], mode });
   } catch (cause) {
-    const isThere = (cause as NodeJS.ErrnoException).code === 'EEXIST';
-    const detail = isThere
-      ? 'the file exists already; a key that is in use must not be overwritten'
-      : `the key cannot be written: ${(cause as Error).message}`;
+    if (!isUscopeError(cause)) throw cause;
+    const detail =
+      cause.code === 'WRITER_EXISTS'
+        ? 'the file exists already; a key that is in use must not be overwritten'
+        : `the key cannot be written: ${cause.detail}`;
     throw new UscopeError('BRIDGE_KEY', detail, { file: path }, { cause });
   }
 }

@@ -20,6 +20,7 @@ import {
   schemaOf,
 } from '../common/daemon-arguments.js';
 import { ExitCode } from '../common/io.js';
+import { missingPackage } from '../common/optional-packages.js';
 import { recorderOf } from '../common/ring-arguments.js';
 import { compressionOf, intervalOf } from '../common/writer-arguments.js';
 
@@ -41,9 +42,10 @@ export function register(program: Command): void {
   addKeyOptions(addDaemonOptions(command)).action(async (options: DaemonArguments) => {
     const recorder = recorderOf(options);
     // ZeroMQ, which an installation for reading does without, is loaded only where it is used.
-    const { runDaemonHost } = await import('../../bridge/host/daemon-host.js');
+    const host = await import('../../bridge/host/daemon-host.js').catch(refuse);
+    if (host === null) return;
     keepHeapSmall();
-    const isWhole = await runDaemonHost({
+    const isWhole = await host.runDaemonHost({
       endpoint: options.endpoint ?? (process.env.USCOPE_ENDPOINT || defaultEndpoint()),
       outputDirectory: options.out,
       schema: schemaOf(options),
@@ -63,6 +65,16 @@ export function register(program: Command): void {
     });
     if (!isWhole) process.exitCode = ExitCode.LOSS;
   });
+}
+
+/** A supervisor reports why its daemon cannot start. @throws the failure, where there is none */
+function refuse(failure: unknown): null {
+  const missing = missingPackage(failure);
+  if (missing === null || !process.send) throw failure;
+  process.send({ type: 'refused', failure: { code: missing.code, message: missing.message } });
+  process.exitCode = ExitCode.USAGE;
+  process.disconnect?.();
+  return null;
 }
 
 /**

@@ -1,5 +1,6 @@
 /** `uscope sql`: questions in SQL about datasets and traces. */
-import { copyFile, readFile, stat } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import {
@@ -13,7 +14,7 @@ import {
   tablesIn,
 } from '../../dataset/index.js';
 import { ElfSymbols } from '../../semantics/program/index.js';
-import { writeAtomically } from '../../stream/index.js';
+import { type AtomicOptions, writeFileAtomically } from '../../writer/output/atomic-file.js';
 import { io } from '../common/io.js';
 import { type Form, RowPrinter } from '../sql/print.js';
 import { historyPath, prompt } from '../sql/prompt.js';
@@ -118,7 +119,7 @@ async function askOnce(
     const session = await SqlSession.open(engine, datasets, { ...limits, timeoutMs: left });
     try {
       if (output === undefined) await print(session, question, shape, signal);
-      else await write(session, question, output, force, signal);
+      else await write(session, question, output, { inputs: [...sources.paths, ...datasets], force, signal });
       await noteEmpty(session, question);
     } finally {
       await session.close();
@@ -213,13 +214,15 @@ async function write(
   session: SqlSession,
   question: string,
   output: string,
-  force: boolean | undefined,
-  signal: AbortSignal,
+  options: AtomicOptions,
 ): Promise<void> {
-  const { path, sources } = await session.askToParquet(question, signal);
-  await writeAtomically(output, { inputs: [], force, signal, source: sources }, async (temporary) => {
-    await copyFile(path, temporary);
-  });
+  const inputs = [...options.inputs];
+  const rows = async () => {
+    const { path, sources } = await session.askToParquet(question, options.signal);
+    inputs.push(...sources); // nobody reads the answer who may not read all that it was made of
+    return createReadStream(path);
+  };
+  await writeFileAtomically(output, rows, { ...options, inputs });
 }
 
 async function questionOf(

@@ -1,9 +1,7 @@
 /** `uscope stats`: how a core performed over a range. */
-import { writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { OUTPUT_MODE } from '../../base/file-mode.js';
 import type { DutProperties } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import {
@@ -13,6 +11,7 @@ import {
   SYNTHETIC_TIME,
 } from '../../semantics/cpu/analysis/index.js';
 import { type CpuCore, findCore, findCores } from '../../semantics/cpu/cores.js';
+import type { AtomicOptions } from '../../writer/output/atomic-file.js';
 import { printForeignStats } from '../common/foreign.js';
 import { io, printJson } from '../common/io.js';
 import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
@@ -34,6 +33,7 @@ interface StatsOptions extends RangeArguments {
   readonly allCores?: boolean;
   readonly points?: string;
   readonly html?: string;
+  readonly force?: boolean;
   readonly color?: boolean;
   readonly jobs?: string;
   readonly exact?: boolean;
@@ -59,6 +59,7 @@ export function register(program: Command): void {
   addExactOption(addJobsOption(addRangeOptions(command)))
     .option('--points <n>', 'intervals of the figures over time')
     .option('--html <file>', 'the report as a web page in one file; - for stdout')
+    .option('--force', 'replace a page that is there already')
     .option('--color', 'colours even where stdout is no terminal')
     .option('--no-color', 'no colours')
     .option('--json', 'one JSON document')
@@ -83,7 +84,8 @@ export function register(program: Command): void {
       }
       if (analyses.length === 0) throw nothingFound(files, options.core);
       const report = joined(analyses);
-      if (options.html !== undefined) await writePage(options.html, analyses, report);
+      if (options.html !== undefined)
+        await writePage(options.html, analyses, report, { inputs: files, force: options.force });
       if (options.json) printJson(reportJson(files, analyses, report));
       else if (options.html === undefined) {
         const { printReport } = await import('../stats/text.js');
@@ -206,13 +208,17 @@ async function indexGrain(trace: Trace, question: PerformanceOptions): Promise<n
   return grainOfIndex(trace, question);
 }
 
-/** @throws UscopeError WRITER_IO when the file cannot be written */
+/** @throws UscopeError WRITER_* */
 async function writePage(
   target: string,
   analyses: readonly Analysis[],
   report: PerformanceReport,
+  output: AtomicOptions,
 ): Promise<void> {
-  const { reportPage } = await import('../stats/html.js');
+  const [{ reportPage }, { writeFileAtomically }] = await Promise.all([
+    import('../stats/html.js'),
+    import('../../writer/output/atomic-file.js'),
+  ]);
   const [first] = analyses;
   const names = analyses.map(({ file }) => basename(file));
   const subject = names.length > 1 ? `${names.length} traces: ${names.join(', ')}` : names[0];
@@ -221,12 +227,7 @@ async function writePage(
     io.out(page);
     return;
   }
-  try {
-    writeFileSync(target, page, { mode: OUTPUT_MODE });
-  } catch (cause) {
-    const detail = `the page cannot be written: ${(cause as Error).message}`;
-    throw new UscopeError('WRITER_IO', detail, { file: target }, { cause });
-  }
+  await writeFileAtomically(target, page, output);
   io.err(`uscope: wrote ${target}`);
 }
 

@@ -40,12 +40,14 @@ export function register(program: Command): void {
     .option('--theme <name>', 'of the picture: light (default) or dark')
     .option('--form <name>', 'of the picture: auto (default), classic, folded, straight, strip')
     .option('--painter <name>', 'of the picture: browser or canvas; by default a browser if there is one')
+    .option('--force', 'with --png and --export: replace files that are there already')
     .option('--read-only', 'the page controls nothing, and asks nothing in SQL')
     .option('--no-cache', 'keep no trace converted from another format, and use none kept before')
     .action(async (files: string[], options: ViewOptions) => {
       const [file] = files;
       if (files.length > 1) return viewSeveral(severalOf(files, options));
-      if (options.export !== undefined) return exportPage(options.export, file, options.elf);
+      if (options.export !== undefined)
+        return exportPage(options.export, { file, elf: options.elf, force: options.force });
       if (file === undefined)
         throw new UscopeError('CLI_USAGE', 'view needs a trace file, a URL or a directory, or --export');
       if (options.png !== undefined)

@@ -1,8 +1,10 @@
 /** `uscope view --export`: the page as files, with a trace beside it. */
+
 import { basename, join } from 'node:path';
+import { onOneLine } from '../../base/printable.js';
 import { convert, type ForeignFormat, USCOPE } from '../../formats/index.js';
 import { openSource } from '../../reader/node.js';
-import { exportView, ServedProgram } from '../../view/index.js';
+import { type ExportedView, exportView, ServedProgram } from '../../view/index.js';
 import { makeDirectories } from '../../writer/output/directories.js';
 import { ioError } from '../../writer/output/output-file.js';
 import { warnOnce } from '../common/foreign.js';
@@ -11,18 +13,23 @@ import { io } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 import { foreignFormatOf } from './foreign-format.js';
 
-/**
- * @param elf path of the program's ELF file; it is written too
- * @throws UscopeError CONVERT_*, READER_OPEN, WRITER_*
- */
-export async function exportPage(directory: string, file?: string, elf?: string): Promise<void> {
-  const program = elf === undefined ? undefined : (await ServedProgram.open(elf)).bytes;
+export interface PageSubject {
+  readonly file?: string | undefined;
+  /** Path of the program's ELF file; it is written too. */
+  readonly elf?: string | undefined;
+  readonly force?: boolean | undefined;
+}
+
+/** @throws UscopeError CONVERT_*, READER_OPEN, WRITER_* */
+export async function exportPage(directory: string, { file, elf, force }: PageSubject): Promise<void> {
+  const bytes = elf === undefined ? undefined : (await ServedProgram.open(elf)).bytes;
+  const program = { program: bytes, programFile: elf, force };
   const format = file === undefined ? null : await foreignFormatOf(file);
   const names =
     file === undefined || format === null
-      ? await exportView(directory, { trace: file, program })
+      ? await exportView(directory, { trace: file, ...program })
       : await exportConverted(directory, file, format, program);
-  for (const name of names ?? []) io.out(`${directory}/${name}\n`);
+  for (const name of names ?? []) io.out(`${onOneLine(`${directory}/${name}`)}\n`);
 }
 
 /** null: interrupted */
@@ -30,7 +37,7 @@ async function exportConverted(
   directory: string,
   file: string,
   format: ForeignFormat,
-  program?: Uint8Array,
+  program: Omit<ExportedView, 'trace'>,
 ): Promise<string[] | null> {
   await makeDirectories(directory).catch((error: unknown) => {
     throw ioError(error, directory);
@@ -42,11 +49,11 @@ async function exportConverted(
       withProgress(`converting ${format.title}`, (onProgress) =>
         convert({
           ...{ input: file, source, from: format, to: USCOPE, output, extension: '.uscope' },
-          ...{ options: new Map(), force: true, onProgress, onWarning: warnOnce(file), signal },
+          ...{ options: new Map(), force: program.force, onProgress, onWarning: warnOnce(file), signal },
         }),
       ),
     );
-    return isThere && exportView(directory, { trace: output, program });
+    return isThere && exportView(directory, { trace: output, ...program });
   } finally {
     await source.close?.();
   }

@@ -1,7 +1,8 @@
 /** `uscope view --png OUT`: a picture of a trace, without a window. */
-import { writeFile } from 'node:fs/promises';
+
 import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import { openTraceFile } from '../../reader/node.js';
 import {
   choosePainter,
@@ -16,14 +17,15 @@ import {
   takePicture,
   type ViewServer,
 } from '../../view/index.js';
-import { writeAtomically } from '../../writer/output/atomic-file.js';
-import { ioError } from '../../writer/output/output-file.js';
+import { writeFileAtomically } from '../../writer/output/atomic-file.js';
 import { io } from '../common/io.js';
 import { parseCycles } from '../common/ranges.js';
 import { Conversion } from './conversion.js';
 import { foreignFormatOf } from './foreign-format.js';
 
 export interface PictureOptions {
+  /** Replace a picture that is there already. */
+  readonly force?: boolean;
   readonly cycles?: string;
   readonly size?: string;
   readonly theme?: string;
@@ -54,6 +56,7 @@ interface Asked {
   /** The last one is exclusive; null: the whole run. */
   readonly cycles: { readonly from: number; readonly to: number } | null;
   readonly elf: string | null;
+  readonly force: boolean | undefined;
   /** null: what there is. */
   readonly painter: Painter | null;
 }
@@ -68,6 +71,7 @@ export function parsePicture(out: string, options: PictureOptions): Asked {
     core: options.core ?? null,
     cycles: cyclesOf(options.cycles),
     elf: options.elf ?? null,
+    force: options.force,
     painter: choice('--painter', options.painter, PAINTERS) ?? null,
   };
 }
@@ -85,26 +89,18 @@ export async function pictureOfTrace(file: string, out: string, asked: Asked, ke
     const draw = painter === 'browser' ? inBrowser : onCanvas;
     const { signal } = interruption;
     const inputs = [file, ...(asked.elf === null ? [] : [asked.elf])];
-    const { problems } = await writeAtomically(out, { inputs, force: true, signal }, async (temporary) => {
-      // Before a browser is started for nothing.
-      await write(temporary, new Uint8Array());
+    let problems: Picture['problems'] = [];
+    // Not before it is known that there may be a picture is a browser started.
+    const make = async (): Promise<Uint8Array> => {
       const picture = await draw({ file, keeps, signal }, asked);
-      await write(temporary, picture.bytes);
-      return picture;
-    });
+      ({ problems } = picture);
+      return picture.bytes;
+    };
+    await writeFileAtomically(out, make, { inputs, force: asked.force, signal });
     for (const { code, what } of problems) io.err(`uscope: warning: ${code}: ${what}`);
-    io.out(`${out}\n`);
+    io.out(`${onOneLine(out)}\n`);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
-  }
-}
-
-/** @throws UscopeError WRITER_* */
-async function write(path: string, bytes: Uint8Array): Promise<void> {
-  try {
-    await writeFile(path, bytes);
-  } catch (error) {
-    throw ioError(error, path);
   }
 }
 
@@ -146,7 +142,7 @@ async function inBrowser({ file, keeps, signal }: Source, asked: Asked): Promise
 }
 
 async function onCanvas({ file, keeps, signal }: Source, asked: Asked): Promise<Picture> {
-  const { elf: _, painter: __, ...picture } = asked;
+  const { elf: _, painter: __, force: ___, ...picture } = asked;
   const conversion = await conversionOf(file, keeps);
   try {
     await conversion?.run(signal);

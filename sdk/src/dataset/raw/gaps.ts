@@ -1,14 +1,11 @@
 /** Damaged segments, and the stretches between them. */
-import { isUscopeError, type UscopeError } from '../../base/errors.js';
+import { isDamage, type UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 
 export interface Gap {
   readonly segment: number;
   readonly error: UscopeError;
 }
-
-export const isDamage = (error: unknown): error is UscopeError =>
-  isUscopeError(error) && error.code.startsWith('FORMAT_');
 
 /** Reads all segments from one on. */
 export async function damagedSegments(trace: Trace, from = 0): Promise<Gap[]> {

@@ -1,8 +1,9 @@
 /** One walk over the ops and events of a trace for all tables that need them. A damaged segment is a gap; the walk continues with the checkpoint of the next. */
+import { isDamage } from '../../base/errors.js';
 import type { FrameCursor } from '../../format/frame.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { StorageState } from '../../state/storage-state.js';
-import { type Gap, isDamage } from './gaps.js';
+import type { Gap } from './gaps.js';
 
 /** Cycles of a clock: `now` is that of the present frame. */
 export class Cycles {

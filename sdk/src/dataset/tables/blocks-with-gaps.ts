@@ -1,15 +1,20 @@
 /** The blocks of all segments of a trace. Damaged segments are gaps: what is on both sides of one is there, without what joins it. */
+import { isDamage } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import {
-  blockOf,
+  BlockEnd,
   type CpuCore,
+  endOf,
   type InstructionBlock,
   instructionBlocks,
 } from '../../semantics/cpu/index.js';
-import { damagedSegments, type Gap, isDamage, stretchesOf } from '../raw/gaps.js';
+import { damagedSegments, type Gap, stretchesOf } from '../raw/gaps.js';
 
-/** Segments in which the ends of instructions are looked for. */
-const LOOKAHEAD = 16;
+/** How a row ended: of one in flight where a gap begins, the trace does not say it. */
+export function outcomeOf(block: InstructionBlock, row: number): BlockEnd {
+  const end = endOf(block, row);
+  return end === BlockEnd.IN_FLIGHT && !block.reachesEnd ? BlockEnd.LOST : end;
+}
 
 export async function* blocksWithGaps(
   trace: Trace,
@@ -26,15 +31,10 @@ export async function* blocksWithGaps(
   } catch (error) {
     if (!isDamage(error)) throw error;
   }
-  const gaps = await damagedSegments(trace, next);
+  // The last segment of a block may be the damaged one.
+  const gaps = await damagedSegments(trace, Math.max(0, next - 1));
   for (const gap of gaps) onGap(gap);
   const damaged = new Set(gaps.map(({ segment }) => segment));
-  // In front of the first gap each segment by itself, as before, as far as the gap.
-  for (; next < trace.segmentCount && !damaged.has(next); next++) {
-    let end = next + 1;
-    while (end < trace.segmentCount && end <= next + LOOKAHEAD && !damaged.has(end)) end++;
-    yield await blockOf(trace, core, next, { numbering: 'cheap', lookahead: end - next - 1 });
-  }
   for (const { first, end } of stretchesOf(trace, damaged, next)) {
     // The segment before may end in the instant in which this one begins: it is not to be touched.
     const from = (await trace.segment(first)).timeStartPs + 1n;

@@ -18,6 +18,7 @@ import { CodeColumn, NumberColumn } from '../parquet/columns.js';
 import { LaterDictionary } from '../parquet/dictionary.js';
 import { ListColumn } from '../parquet/list-column.js';
 import { textsOf } from '../raw/texts.js';
+import { outcomeOf } from './blocks-with-gaps.js';
 import { StageColumns } from './stage-columns.js';
 import { StaticColumns } from './static-columns.js';
 import { type CycleOfTick, cyclesOf } from './ticks.js';
@@ -153,9 +154,9 @@ export class InstructionsTable {
     const [births, ends, outcomes] = [this.birth.values, this.end.values, this.outcome.values];
     for (let i = 0; i < count; i++) {
       const row = first + i;
-      const outcome = endOf(block, row);
+      const outcome = outcomeOf(block, row);
       births[to + i] = flags[row] & BlockFlag.BIRTH_UNKNOWN ? Number.NaN : cycle(birth[row]);
-      ends[to + i] = outcome === BlockEnd.IN_FLIGHT ? Number.NaN : cycle(end[row]);
+      ends[to + i] = endOf(block, row) === BlockEnd.IN_FLIGHT ? Number.NaN : cycle(end[row]);
       outcomes[to + i] = outcome;
     }
   }

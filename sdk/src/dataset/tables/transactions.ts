@@ -1,4 +1,5 @@
 /** The table `transactions`: one row for each transaction of a network. */
+import { isDamage } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import {
   type NocNetwork,
@@ -13,7 +14,7 @@ import { ColumnNames, plainName } from '../files/names.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
 import { CodeColumn, type FlatColumn, NumberColumn, WordColumn } from '../parquet/columns.js';
 import { LabelDictionary } from '../parquet/dictionary.js';
-import { type Gap, isDamage, stretchesOf } from '../raw/gaps.js';
+import { type Gap, stretchesOf } from '../raw/gaps.js';
 
 const FIXED = [
   'id',
@@ -123,7 +124,9 @@ export class TransactionsTable {
     for (let row = 0; row < block.count; row++) {
       const at = rows.begin();
       const flags = block.flags[row];
-      const outcome = flags & TransactionFlag.END_MASK;
+      const isKnown = (flags & TransactionFlag.END_MASK) !== TransactionBlockEnd.UNKNOWN;
+      // Where damage hides the end.
+      const outcome = isKnown ? flags & TransactionFlag.END_MASK : TransactionBlockEnd.LOST;
       columns[ID].set(at, block.id[row]);
       const known = block.known[row];
       const set = (column: number, mask: number, values: ArrayLike<number>): void => {
@@ -139,7 +142,7 @@ export class TransactionsTable {
       set(DST, TransactionField.DST_PORT, block.dstPort);
       if (flags & TransactionFlag.BIRTH_UNKNOWN) columns[BIRTH].setNull(at);
       else columns[BIRTH].set(at, cycle(block.birth[row]));
-      const end = outcome === TransactionBlockEnd.IN_FLIGHT ? -1 : cycle(block.end[row]);
+      const end = block.end[row] < 0 ? -1 : cycle(block.end[row]);
       if (end < 0) columns[END].setNull(at);
       else columns[END].set(at, end);
       columns[OUTCOME].set(at, outcome);

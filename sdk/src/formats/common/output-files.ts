@@ -1,9 +1,8 @@
 /** The files an export writes: under temporary names until all of them are whole. */
-import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
-import { type AtomicOptions, checkPath, publish, temporaryName } from '../../writer/output/atomic-file.js';
-import { type OutputFile, openNodeOutput, syncDirectory } from '../../writer/output/output-file.js';
+import { type AtomicOptions, Draft } from '../../writer/output/atomic-file.js';
+import { type OutputFile, openNodeOutput } from '../../writer/output/output-file.js';
 import type { ByteOutput, OutputFiles } from './foreign-format.js';
 
 /** Small writes are gathered up to this many bytes. */
@@ -11,7 +10,7 @@ const BUFFER_BYTES = 256 * 1024;
 
 interface Entry {
   readonly path: string;
-  readonly temporary: string;
+  readonly draft: Draft;
   readonly output: BufferedOutput;
 }
 
@@ -30,29 +29,29 @@ export class ExportFiles implements OutputFiles {
     if (this.entries.some((entry) => entry.path === path)) {
       throw new UscopeError('WRITER_EXISTS', 'two parts of the output would have this name', { file: path });
     }
-    await checkPath(path, this.options);
-    const temporary = temporaryName(path);
-    const output = new BufferedOutput(await openNodeOutput(temporary, 'create'));
-    this.entries.push({ path, temporary, output });
-    return output;
+    const draft = await Draft.begin(path, this.options);
+    try {
+      const output = new BufferedOutput(await openNodeOutput(draft.temporary, 'create'));
+      this.entries.push({ path, draft, output });
+      return output;
+    } catch (error) {
+      await draft.discard();
+      throw draft.named(error);
+    }
   }
 
   /** Makes everything durable and gives the files their names. @returns paths, in the order of `open` */
   async finish(): Promise<{ path: string; bytes: number }[]> {
     for (const { output } of this.entries) await output.close();
-    this.options.signal?.throwIfAborted();
-    for (const { path, temporary } of this.entries)
-      await publish(temporary, path, this.options.force === true);
-    for (const directory of new Set(this.entries.map(({ path }) => dirname(path))))
-      await syncDirectory(directory);
+    for (const { draft } of this.entries) await draft.publish();
     return this.entries.map(({ path, output }) => ({ path, bytes: output.length }));
   }
 
   /** Removes all files. */
   async abandon(): Promise<void> {
-    for (const { temporary, output } of this.entries) {
+    for (const { draft, output } of this.entries) {
       await output.abandon();
-      await rm(temporary, { force: true });
+      await draft.discard();
     }
   }
 

@@ -10,7 +10,7 @@ import {
   stageValueOf,
   stayTicks,
 } from '../../semantics/blocks/block.js';
-import { rangeBlocks } from '../../semantics/blocks/instruction-blocks.js';
+import { instructionBlocks } from '../../semantics/blocks/instruction-blocks.js';
 import {
   annotatedName,
   type CpuCore,
@@ -44,6 +44,7 @@ const PLAIN_DETAILS: Readonly<Record<Instruction['end'], SliceDetails>> = {
   retired: { category: 'retired' },
   squashed: { category: 'squashed' },
   in_flight: { category: 'in_flight' },
+  unknown: { category: 'unknown' },
   lost: { category: 'lost' },
 };
 
@@ -102,7 +103,7 @@ export async function writeSlices(
   const slicer = new Slicer(core, target, context);
   const { signal, onProgress } = context;
   const endOfTrace = target.toNs(trace.totalTimePs);
-  for await (const block of rangeBlocks(trace, core, {}, { signal })) {
+  for await (const block of instructionBlocks(trace, core, {}, { signal })) {
     const rows = new InstructionsOfBlock(trace, core, block);
     await rows.load();
     onProgress?.(Math.min(1, block.segment / Math.max(1, trace.segmentCount)));

@@ -1,5 +1,6 @@
 /** Does the period of the clock fit the times of the frames? */
 import { isUscopeError } from '../../base/errors.js';
+import type { ClockDef, Schema } from '../../format/types.js';
 import type { Trace } from '../trace.js';
 
 export interface PeriodMismatch {
@@ -9,10 +10,25 @@ export interface PeriodMismatch {
   readonly firstTimePs: bigint;
 }
 
+/** Scopes that record when something happens, not what each cycle shows: their clock is a unit of time. */
+const EVENT_PROTOCOLS = new Set(['tr']);
+
+/** The clock at whose edges all frames should be; null: there are several clocks, or only one that counts time. */
+export function sampledClock({ clocks, scopes, events, storages }: Schema): ClockDef | null {
+  const [clock, ...others] = clocks;
+  if (!clock || others.length > 0) return null;
+  const eventScopes = new Set(
+    scopes.filter(({ protocol }) => EVENT_PROTOCOLS.has(protocol ?? '')).map(({ scopeId }) => scopeId),
+  );
+  const countsTime =
+    eventScopes.size > 0 && [...events, ...storages].every(({ scopeId }) => eventScopes.has(scopeId));
+  return countsTime ? null : clock;
+}
+
 /** What the first segment shows of the period, in a trace with one clock; null: it fits. A segment that cannot be read shows nothing. */
 export async function periodMismatch(trace: Trace): Promise<PeriodMismatch | null> {
-  const [clock, ...others] = trace.schema.clocks;
-  if (!clock || others.length > 0 || trace.segmentCount === 0) return null;
+  const clock = sampledClock(trace.schema);
+  if (!clock || trace.segmentCount === 0) return null;
   const times = new FrameTimes(BigInt(clock.periodPs));
   try {
     const first = await trace.segment(0);

@@ -1,6 +1,7 @@
 /** The columns of a block: which there are, how wide, and where in its buffer. In the order of `enum block_columns`. */
 import type { CoreEventName, CpuCore } from '../cpu/cores.js';
 import type { Delays, InstructionBlock, Ticks, Values } from './block.js';
+import type { BlockOrigin } from './from-tracked.js';
 import type { BlocksKernel } from './kernel/blocks-kernel.js';
 import { Shape } from './kernel/layout.js';
 
@@ -126,7 +127,7 @@ export class BlockColumns {
   }
 
   /** @param buffer as the compiled code has filled it */
-  toBlock(buffer: ArrayBuffer, segment: number, base: bigint | null): InstructionBlock {
+  toBlock(buffer: ArrayBuffer, { segment, reachesEnd, base }: BlockOrigin): InstructionBlock {
     const { shape } = this;
     const columns = this.places.map((place, index) => columnAt(buffer, place, index));
     let next = 0;
@@ -176,6 +177,7 @@ export class BlockColumns {
     });
     return {
       segment,
+      reachesEnd,
       tickPs: Number(tickPs),
       baseTick: Number(baseTick),
       basePs: baseTick * tickPs,

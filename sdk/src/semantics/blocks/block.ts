@@ -114,6 +114,8 @@ export interface Traps extends SideColumns {
 export interface InstructionBlock {
   /** The segment in which its instructions were born; of a block of a range the segment in which it was completed. */
   readonly segment: number;
+  /** Its instructions were followed to the end of the trace: what is IN_FLIGHT has not ended there. False: no further than was looked. */
+  readonly reachesEnd: boolean;
   readonly tickPs: number;
   /** Ticks from time 0 to the block's first; exact below 2^53. `basePs` is always exact. */
   readonly baseTick: number;
@@ -124,7 +126,7 @@ export interface InstructionBlock {
   /** For each row its number minus `firstRow`, `NONE` without; null: row i has number `firstRow` + i. */
   readonly numbers: Uint32Array | null;
   readonly birth: Ticks;
-  /** `NONE`: in flight, as far as was looked. */
+  /** `NONE`: in flight, as far as was looked: see `reachesEnd`. */
   readonly end: Ticks;
   /** `BlockFlag` */
   readonly flags: Uint8Array;

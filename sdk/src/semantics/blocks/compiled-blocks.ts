@@ -1,5 +1,6 @@
 /** Blocks made by compiled code: what `plain-blocks.ts` and `plain-range.ts` do with objects. */
 
+import { isDamage, type UscopeError } from '../../base/errors.js';
 import { Turns } from '../../base/turns.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { placeInSegment } from '../../reader/segment-loader.js';
@@ -36,30 +37,39 @@ export async function* compiledRangeBlocks(
   const tracker = new CompiledTracker(kernel, trace, core, entities, first > 0);
   tracker.setRange({ from, to, onlyItsStages: stages === 'range' });
   const births = new Births(trace, core, entities, access, first, options);
-  const take = (index: number, all: boolean): Promise<InstructionBlock | null> =>
-    tracker.take(all, MAX_HELD, from, index, () => births.before());
+  const take = (segment: number, all: boolean): Promise<InstructionBlock | null> => {
+    const reachesEnd = all && segment === access.count - 1;
+    return tracker.take(all, MAX_HELD, from, { segment, reachesEnd }, () => births.before());
+  };
   const checkpoints = CatalogCheckpoints.of(trace, entities.def);
   let index = first;
-  for await (const segment of segmentsToWalk(access, first, to, lookahead, () => tracker.inFlight > 0)) {
-    index = segment.index;
-    const isFirst = index === first;
-    const state = isFirst
-      ? await access.catalogBefore(segment, entities, checkpoints)
-      : checkpoints?.at(segment);
-    if (state) tracker.listed(state, segment.header.timeStartPs, isFirst);
-    tracker.begin(segment);
-    let result: Result;
-    do {
-      result = followSlice(trace, tracker, segment);
-      await turns.next();
-      if (result === Result.SLICE || result === Result.DONE) continue;
-      const block = await take(index, false);
-      if (block) yield block;
-    } while (result === Result.SLICE || result === Result.PAUSE);
-    if (result === Result.DONE) break;
+  let damage: UscopeError | null = null;
+  try {
+    for await (const segment of segmentsToWalk(access, first, to, lookahead, () => tracker.inFlight > 0)) {
+      index = segment.index;
+      const isFirst = index === first;
+      const state = isFirst
+        ? await access.catalogBefore(segment, entities, checkpoints)
+        : checkpoints?.at(segment);
+      if (state) tracker.listed(state, segment.header.timeStartPs, isFirst);
+      tracker.begin(segment);
+      let result: Result;
+      do {
+        result = followSlice(trace, tracker, segment);
+        await turns.next();
+        if (result === Result.SLICE || result === Result.DONE) continue;
+        const block = await take(index, false);
+        if (block) yield block;
+      } while (result === Result.SLICE || result === Result.PAUSE);
+      if (result === Result.DONE) break;
+    }
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    damage = error;
   }
   const block = await take(index, true);
   if (block) yield block;
+  if (damage) throw damage;
 }
 
 /** Follows the next frames of a segment. @throws UscopeError FORMAT_* for what the compiled code takes for damage, with its place */
@@ -95,6 +105,7 @@ export async function compiledBlockOf(
   const tracker = new CompiledTracker(kernel, trace, core, entities, false);
   const checkpoints = access.checkpointsOf(entities);
   const last = Math.min(access.count - 1, segment + lookahead);
+  const reachesEnd = last === access.count - 1;
   let births = 0;
   const window = await access.window();
   try {
@@ -124,66 +135,5 @@ export async function compiledBlockOf(
   } finally {
     window.close();
   }
-  return tracker.takeFirst(tracker.rows, { segment, base, births });
-}
-
-/** A segment whose instructions have not all ended. */
-interface OpenBlock {
-  readonly segment: number;
-  /** Births before it. */
-  readonly births: number;
-  /** Rows in front of those of the next segment. */
-  end: number;
-}
-
-/** The block of each segment, in order, in one walk. */
-export async function* compiledSegmentBlocks(
-  kernel: BlocksKernel,
-  trace: Trace,
-  core: CpuCore,
-  options: BlockOptions,
-): AsyncGenerator<InstructionBlock> {
-  const entities = requireEntities(core);
-  const { signal, lookahead = DEFAULT_SEGMENTS } = options;
-  const turns = new Turns(signal);
-  const access = await SegmentAccess.of(trace);
-  if (access.count === 0) return;
-  const base = await birthsBefore(trace, core, entities, access, 0, options);
-  const tracker = new CompiledTracker(kernel, trace, core, entities, false);
-  const checkpoints = access.checkpointsOf(entities);
-  const open: OpenBlock[] = [];
-  const takeOldest = (): InstructionBlock => {
-    const { segment, end, births } = open.shift() as OpenBlock;
-    const before = tracker.rows;
-    const block = tracker.takeFirst(end, { segment, base, births });
-    const removed = before - tracker.rows;
-    for (const one of open) one.end -= removed;
-    return block;
-  };
-  for await (const segment of access.from(0, undefined)) {
-    const { index } = segment;
-    while (open.length > 0 && open[0].segment + lookahead < index) yield takeOldest();
-    const isFirst = index === 0;
-    const { births } = tracker;
-    const state = isFirst
-      ? await access.catalogBefore(segment, entities, checkpoints)
-      : checkpoints?.at(segment);
-    if (state) tracker.listed(state, segment.header.timeStartPs, isFirst);
-    tracker.begin(segment);
-    let result: Result;
-    do {
-      if (open.length > 0) tracker.watch(open[0].end);
-      result = followSlice(trace, tracker, segment);
-      await turns.next();
-      while (open.length > 0 && isOver(tracker, open[0])) yield takeOldest();
-    } while (result === Result.SLICE || result === Result.PAUSE);
-    open.push({ segment: index, births, end: tracker.rows });
-    while (open.length > 0 && isOver(tracker, open[0])) yield takeOldest();
-  }
-  while (open.length > 0) yield takeOldest();
-}
-
-function isOver(tracker: CompiledTracker, { end }: OpenBlock): boolean {
-  tracker.watch(end);
-  return tracker.watched === 0;
+  return tracker.takeFirst(tracker.rows, { segment, reachesEnd, base, births });
 }

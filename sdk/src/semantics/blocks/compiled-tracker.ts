@@ -227,7 +227,7 @@ export class CompiledTracker {
     all: boolean,
     maxHeld: number,
     from: bigint,
-    segment: number,
+    origin: Pick<BlockOrigin, 'segment' | 'reachesEnd'>,
     base: () => Promise<bigint | null>,
   ): Promise<InstructionBlock | null> {
     const { code } = this.kernel;
@@ -237,24 +237,24 @@ export class CompiledTracker {
     const dropped = this.kernel.words(this.shapeAt, 1)[0];
     if (taken > 0) {
       const births = await base();
-      return this.handOut(taken, { segment, base: births, births: 0 });
+      return this.handOut(taken, { ...origin, base: births, births: 0 });
     }
     if (dropped > 0) code.tracker_remove(this.at);
     return null;
   }
 
-  private handOut(taken: number, { segment, base, births }: BlockOrigin): InstructionBlock {
+  private handOut(taken: number, origin: BlockOrigin): InstructionBlock {
     const { kernel, at } = this;
     const { code } = kernel;
     kernel.enlarge(this.scratch, code.blocks_scratch(at, taken), 0);
-    code.blocks_measure(at, taken, births, this.scratch.at, this.shapeAt);
+    code.blocks_measure(at, taken, origin.births, this.scratch.at, this.shapeAt);
     const columns = new BlockColumns(this.core, kernel.words(this.shapeAt, Shape.WORDS).slice());
     kernel.enlarge(this.output, columns.bytes, 0);
     columns.writeTable(kernel, this.tableAt, this.output.at);
     code.blocks_write(at, this.scratch.at, this.shapeAt, this.tableAt);
     const buffer = kernel.buffer.slice(this.output.at, this.output.at + columns.bytes);
     code.tracker_remove(at);
-    return columns.toBlock(buffer, segment, base);
+    return columns.toBlock(buffer, origin);
   }
 
   private words(): Uint32Array {

@@ -26,6 +26,7 @@ const LONG_TICKS = 0xffff_ffffn;
 
 const ENDS = {
   [InstructionEnd.IN_FLIGHT]: BlockEnd.IN_FLIGHT,
+  [InstructionEnd.UNKNOWN]: BlockEnd.IN_FLIGHT,
   [InstructionEnd.RETIRED]: BlockEnd.RETIRED,
   [InstructionEnd.SQUASHED]: BlockEnd.SQUASHED,
   [InstructionEnd.LOST]: BlockEnd.LOST,
@@ -33,6 +34,7 @@ const ENDS = {
 
 export interface BlockOrigin {
   readonly segment: number;
+  readonly reachesEnd: boolean;
   /** Births before tracking began; null: not known. */
   readonly base: bigint | null;
   /** Births since then, before the block. */
@@ -70,6 +72,7 @@ export function fromTracked(core: CpuCore, rows: readonly Tracked[], origin: Blo
   const traps = side(({ trap }) => (trap ? [trap] : []));
   return inOneBuffer({
     segment: origin.segment,
+    reachesEnd: origin.reachesEnd,
     tickPs: Number(tickPs),
     baseTick: Number(basePs / tickPs),
     basePs,

@@ -6,7 +6,7 @@ import { type CpuCore, requireEntities } from '../cpu/cores.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
 import { SegmentAccess } from '../lifecycle/segments.js';
 import type { InstructionBlock } from './block.js';
-import { compiledBlockOf, compiledRangeBlocks, compiledSegmentBlocks } from './compiled-blocks.js';
+import { compiledBlockOf, compiledRangeBlocks } from './compiled-blocks.js';
 import { type BlocksKernel, giveBlocksKernelBack, takeBlocksKernel } from './kernel/blocks-kernel.js';
 import { type BlockOptions, checkOptions, DEFAULT_SEGMENTS, type RangeBlockOptions } from './options.js';
 import { plainBlockOf } from './plain-blocks.js';
@@ -36,8 +36,8 @@ export async function blockOf(
 }
 
 /**
- * With a range: the instructions in flight at some time of it, as `instructions` gives them, in blocks of any size. Without: the block of each segment, as
- * `blockOf` gives them, in order.
+ * The instructions in flight at some time of a range, by default of the whole trace, as `instructions` gives them: in blocks of any size. What can be
+ * said in front of damage comes before the error.
  * @throws UscopeError READER_NAME (the core records no instructions), READER_NO_CYCLES (cycles asked of a clock without period),
  *   READER_RANGE (the range ends before it begins), FORMAT_* for damage
  */
@@ -46,32 +46,6 @@ export async function* instructionBlocks(
   core: CpuCore,
   range: CoreRange = {},
   options: RangeBlockOptions = {},
-): AsyncGenerator<InstructionBlock> {
-  if (range.from !== undefined || range.to !== undefined) {
-    yield* rangeBlocks(trace, core, range, options);
-    return;
-  }
-  requireEntities(core);
-  checkOptions(options);
-  const kernel = kernelFor(trace);
-  if (kernel) {
-    try {
-      yield* compiledSegmentBlocks(kernel, trace, core, options);
-    } finally {
-      giveBlocksKernelBack(kernel);
-    }
-    return;
-  }
-  const { count } = await SegmentAccess.of(trace);
-  for (let segment = 0; segment < count; segment++) yield await plainBlockOf(trace, core, segment, options);
-}
-
-/** The instructions in flight at some time of a range; by default of the whole trace. */
-export async function* rangeBlocks(
-  trace: Trace,
-  core: CpuCore,
-  range: CoreRange,
-  options: RangeBlockOptions,
 ): AsyncGenerator<InstructionBlock> {
   const entities = requireEntities(core);
   checkOptions(options);

@@ -16,6 +16,8 @@ export interface BlockOptions {
 }
 
 export const DEFAULT_SEGMENTS = 16;
+/** As `lookahead`: as far as something is in flight. For what counts how instructions ended. */
+export const ALL_SEGMENTS = Number.MAX_SAFE_INTEGER;
 
 export interface RangeBlockOptions extends BlockOptions {
   /** Which stages are listed: all of an instruction's life (default), or those of the range, the last one before it and the last one after it. */

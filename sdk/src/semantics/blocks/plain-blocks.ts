@@ -30,6 +30,7 @@ export async function plainBlockOf(
   const walk = new LifecycleWalk(trace, tracker, null, () => isFollowed && allEnded());
   const checkpoints = access.checkpointsOf(entities);
   const window = await access.window();
+  const last = Math.min(access.count - 1, segment + lookahead);
   let own: Tracked[] = [];
   let births = 0;
   let isFollowed = false;
@@ -48,7 +49,6 @@ export async function plainBlockOf(
     }
   };
   try {
-    const last = Math.min(access.count - 1, segment + lookahead);
     for (let index = first; index <= last; index++) {
       signal?.throwIfAborted();
       const loaded = await window.load(index);
@@ -67,5 +67,5 @@ export async function plainBlockOf(
   } finally {
     window.close();
   }
-  return fromTracked(core, own, { segment, base, births });
+  return fromTracked(core, own, { segment, reachesEnd: last === access.count - 1, base, births });
 }

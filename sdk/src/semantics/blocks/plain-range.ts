@@ -1,4 +1,5 @@
 /** The instructions of a range in blocks, by `Tracker`: see `plain-blocks.ts`. */
+import { isDamage, type UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import { controlEventOf } from '../../schema/control.js';
 import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
@@ -43,27 +44,35 @@ export async function* plainRangeBlocks(
       const until = endPs ?? flush?.timePs;
       return until === undefined || until >= from;
     });
+    const reachesEnd = all && segment === access.count - 1;
     const blocks =
       wanted.length > 0
-        ? [fromTracked(core, wanted, { segment, base: await births.before(), births: 0 })]
+        ? [fromTracked(core, wanted, { segment, reachesEnd, base: await births.before(), births: 0 })]
         : [];
     // The producers must not be kept alive by those who waited for them.
     for (const one of taken) one.dependencies = [];
     return blocks;
   };
   let index = first;
-  for await (const segment of segmentsToWalk(access, first, to, lookahead, () => walk.hasMore)) {
-    index = segment.index;
-    if (index === first) tracker.begin(await access.catalogBefore(segment, entities, checkpoints));
-    else if (checkpoints) tracker.continueFrom(checkpoints.at(segment), segment.header.timeStartPs);
-    walk.begin(segment);
-    while (walk.run()) {
+  let damage: UscopeError | null = null;
+  try {
+    for await (const segment of segmentsToWalk(access, first, to, lookahead, () => walk.hasMore)) {
+      index = segment.index;
+      if (index === first) tracker.begin(await access.catalogBefore(segment, entities, checkpoints));
+      else if (checkpoints) tracker.continueFrom(checkpoints.at(segment), segment.header.timeStartPs);
+      walk.begin(segment);
+      while (walk.run()) {
+        signal?.throwIfAborted();
+        yield* await blockOf(index, false);
+      }
+      if (walk.isDone) break;
       signal?.throwIfAborted();
       yield* await blockOf(index, false);
     }
-    if (walk.isDone) break;
-    signal?.throwIfAborted();
-    yield* await blockOf(index, false);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    damage = error;
   }
   yield* await blockOf(index, true);
+  if (damage) throw damage;
 }

@@ -8,10 +8,10 @@ import { CompiledTracker } from './compiled-tracker.js';
 import { blockOf, kernelFor } from './instruction-blocks.js';
 import { type BlocksKernel, giveBlocksKernelBack } from './kernel/blocks-kernel.js';
 import { Result } from './kernel/layout.js';
-import { DEFAULT_SEGMENTS } from './options.js';
+import { ALL_SEGMENTS } from './options.js';
 
 /**
- * A `BlockEnd` for each instruction born in a segment, in order of birth. Later segments are read only until the first `rows` of them have ended: others may be
+ * A `BlockEnd` for each instruction born in a segment, in order of birth. Later segments are read until the first `rows` of them have ended: others may be
  * IN_FLIGHT though a later segment says how they ended.
  * @throws UscopeError READER_NAME (the core records no instructions), READER_RANGE (no such segment), FORMAT_* for damage
  */
@@ -22,7 +22,8 @@ export async function rowEnds(
   rows: number,
 ): Promise<Uint8Array> {
   const kernel = kernelFor(trace);
-  if (!kernel) return endsOf(await blockOf(trace, core, segment, { numbering: 'always' }));
+  if (!kernel)
+    return endsOf(await blockOf(trace, core, segment, { numbering: 'always', lookahead: ALL_SEGMENTS }));
   try {
     return await followed(kernel, trace, core, segment, rows);
   } finally {
@@ -41,11 +42,10 @@ async function followed(
   const access = await SegmentAccess.of(trace);
   const tracker = new CompiledTracker(kernel, trace, core, entities, false, 'ends');
   const checkpoints = access.checkpointsOf(entities);
-  const last = Math.min(access.count - 1, segment + DEFAULT_SEGMENTS);
   const window = await access.window(0, false);
   let [listed, births] = [0, 0];
   try {
-    for (let index = segment; index <= last; index++) {
+    for (let index = segment; index < access.count; index++) {
       const loaded = await window.load(index);
       const isFirst = index === segment;
       const state = isFirst

@@ -6,8 +6,10 @@ export const InstructionEnd = {
   RETIRED: 'retired',
   /** A flush, then the CLEAR. */
   SQUASHED: 'squashed',
-  /** Not ended as far as was looked (see `InstructionOptions.lookahead`) or by the end of the trace. */
+  /** Not ended by the end of the trace. */
   IN_FLIGHT: 'in_flight',
+  /** Not ended as far as was looked: see `InstructionOptions.lookahead`. A segment that follows may say how it ended. */
+  UNKNOWN: 'unknown',
   /** Its slot was given to another one without having been cleared, or the trace was paused (`isAbridged`): it does not say how this one ended. */
   LOST: 'lost',
 } as const;
@@ -74,7 +76,7 @@ export interface Instruction {
   readonly flush: { readonly timePs: bigint; readonly reason: string | null } | null;
   readonly trap: Trap | null;
   readonly end: InstructionEnd;
-  /** Time of the end; null while in flight. */
+  /** Time of the end; null while in flight, and where it is unknown. */
   readonly endPs: bigint | null;
   /** More happened to it than is listed: only the first `MAX_ENTRIES` of each kind are kept. */
   readonly isAbridged: boolean;

@@ -76,7 +76,7 @@ export class InstructionsOfBlock {
       dependencies: this.dependencies(row),
       flush: this.flush(row),
       trap: this.trap(row),
-      end: ENDS[end],
+      end: end === BlockEnd.IN_FLIGHT && !block.reachesEnd ? InstructionEnd.UNKNOWN : ENDS[end],
       endPs: end === BlockEnd.IN_FLIGHT ? null : psOf(block, block.end[row]),
       isAbridged: (flags & BlockFlag.ABRIDGED) !== 0,
     };

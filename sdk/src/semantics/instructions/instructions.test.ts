@@ -317,7 +317,7 @@ describe('what is outside the range', () => {
     expect(whole).toMatchObject({ birthPs: 0n, seq: 0n, end: 'retired', endPs: ps(99) });
     expect(whole!.stages.map(({ name }) => name)).toEqual(['fetch', 'decode']);
     const [part] = await collect(trace, range, { lookback: 2, lookahead: 1 });
-    expect(part).toMatchObject({ birthPs: null, seq: null, pc: 0x1000n, end: 'in_flight', endPs: null });
+    expect(part).toMatchObject({ birthPs: null, seq: null, pc: 0x1000n, end: 'unknown', endPs: null });
     expect(part!.stages.map(({ name }) => name)).toEqual(['decode']);
   });
 

@@ -1,6 +1,6 @@
 /** The instructions of a core, each with its whole life, streamed. */
 import type { Trace } from '../../reader/index.js';
-import { rangeBlocks } from '../blocks/instruction-blocks.js';
+import { instructionBlocks } from '../blocks/instruction-blocks.js';
 import type { CoreRange } from '../cpu/core-range.js';
 import type { CpuCore } from '../cpu/cores.js';
 import type { Instruction } from '../cpu/lifecycle.js';
@@ -34,7 +34,7 @@ export async function* instructions(
   range: CoreRange = {},
   options: InstructionOptions = {},
 ): AsyncGenerator<Instruction> {
-  for await (const block of rangeBlocks(trace, core, range, options)) {
+  for await (const block of instructionBlocks(trace, core, range, options)) {
     const rows = new InstructionsOfBlock(trace, core, block);
     await rows.load();
     for (let row = 0; row < block.count; row++) yield rows.at(row);

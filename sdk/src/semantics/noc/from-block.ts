@@ -18,6 +18,7 @@ const ENDS = {
   [TransactionBlockEnd.IN_FLIGHT]: TransactionEnd.IN_FLIGHT,
   [TransactionBlockEnd.COMPLETED]: TransactionEnd.COMPLETED,
   [TransactionBlockEnd.LOST]: TransactionEnd.LOST,
+  [TransactionBlockEnd.UNKNOWN]: TransactionEnd.UNKNOWN,
 } as const;
 
 export class TransactionsOfBlock {
@@ -77,7 +78,7 @@ export class TransactionsOfBlock {
         birthPs: handoffs.birth[at] < 0 ? null : transactionTime(block, handoffs.birth[at]),
       })),
       end,
-      endPs: end === TransactionEnd.IN_FLIGHT ? null : transactionTime(block, block.end[row]),
+      endPs: block.end[row] < 0 ? null : transactionTime(block, block.end[row]),
       isAbridged: (flags & TransactionFlag.ABRIDGED) !== 0,
     };
   }

@@ -17,15 +17,17 @@ const ENDS: Readonly<Record<TransactionEnd, number>> = {
   [TransactionEnd.IN_FLIGHT]: TransactionBlockEnd.IN_FLIGHT,
   [TransactionEnd.COMPLETED]: TransactionBlockEnd.COMPLETED,
   [TransactionEnd.LOST]: TransactionBlockEnd.LOST,
+  [TransactionEnd.UNKNOWN]: TransactionBlockEnd.UNKNOWN,
 };
 
-/** @param tracked of one network @param basePs what times count from */
+/** @param tracked of one network @param reachesEnd they were followed to the end of the trace */
 export function toTransactionBlock(
   tracked: readonly LiveTransaction[],
   network: NocNetwork,
   index: number,
-  basePs: bigint,
+  reachesEnd: boolean,
 ): TransactionBlock {
+  const basePs = tracked.reduce(earliest, MAX_U64);
   const catalog = network.transactions;
   const after = (time: bigint | null): number => (time === null ? -1 : Number(time - basePs));
   return inOneBuffer({
@@ -34,7 +36,7 @@ export function toTransactionBlock(
     count: tracked.length,
     birth: Float64Array.from(tracked, ({ birthPs }) => after(birthPs)),
     end: Float64Array.from(tracked, ({ endPs }) => after(endPs)),
-    flags: Uint8Array.from(tracked, flagsOf),
+    flags: Uint8Array.from(tracked, (one) => flagsOf(one, reachesEnd)),
     id: valuesOf(tracked.map(({ id }) => id)),
     known: Uint8Array.from(tracked, (one) => knownOf(one, catalog)),
     opcode: fieldOf(tracked, catalog?.opcodeField),
@@ -90,14 +92,26 @@ export function toTransactionBlock(
   });
 }
 
-/** A birth before `basePs` would look like one that is not known: nothing is looked at before. */
+const MAX_U64 = (1n << 64n) - 1n;
+
+/** The first time known of a transaction or a partner, or the one before. */
+function earliest(before: bigint, one: LiveTransaction): bigint {
+  const { birthPs, endPs, stages, beats, retries, timeouts, arbitrations, annotations, handoffs } = one;
+  const lists = [stages, beats, retries, timeouts, arbitrations, annotations, handoffs];
+  const own = birthPs === null ? [endPs, ...lists.map(([first]) => first?.timePs)] : [birthPs];
+  const all = [...own, ...handoffs.map(({ partner }) => partner?.birthPs)];
+  return all.reduce<bigint>((least, time) => (time != null && time < least ? time : least), before);
+}
+
+/** A birth before `basePs` would look like one that is not known: `earliest` has seen it. */
 function partnerBirth(partner: LiveTransaction | null, basePs: bigint): number {
   return partner?.birthPs == null ? UNKNOWN_PARTNER : Number(partner.birthPs - basePs);
 }
 
-function flagsOf({ end, endPs, birthPs, isAbridged }: LiveTransaction): number {
+function flagsOf({ end, endPs, birthPs, isAbridged }: LiveTransaction, reachesEnd: boolean): number {
+  const open = reachesEnd ? TransactionBlockEnd.IN_FLIGHT : TransactionBlockEnd.UNKNOWN;
   return (
-    (endPs === null ? TransactionBlockEnd.IN_FLIGHT : ENDS[end]) |
+    (endPs === null ? open : ENDS[end]) |
     (isAbridged ? TransactionFlag.ABRIDGED : 0) |
     (birthPs === null ? TransactionFlag.BIRTH_UNKNOWN : 0)
   );

@@ -8,7 +8,7 @@ import type { Values } from '../blocks/block.js';
 export type Numbers = Values | Float64Array;
 
 /** How a transaction left: the two low bits of its flags. See `TransactionEnd`. */
-export const TransactionBlockEnd = { IN_FLIGHT: 0, COMPLETED: 1, LOST: 2 } as const;
+export const TransactionBlockEnd = { IN_FLIGHT: 0, COMPLETED: 1, LOST: 2, UNKNOWN: 3 } as const;
 
 /** Bits of `TransactionBlock.flags`. */
 export const TransactionFlag = {
@@ -72,12 +72,12 @@ export interface TransactionHandoffs extends TransactionSide {
 export interface TransactionBlock {
   /** Index of the network among `findNetworks(trace)`. */
   readonly network: number;
-  /** What all times count from; they are exact below 2^53 ps. */
+  /** What all times count from: the earliest one of the block. They are exact below 2^53 ps, 2.5 hours. */
   readonly basePs: bigint;
   readonly count: number;
   /** ps after `basePs`. */
   readonly birth: Float64Array;
-  /** ps after `basePs`; -1: in flight, as far as was looked. */
+  /** ps after `basePs`; -1: in flight, or unknown. */
   readonly end: Float64Array;
   /** `TransactionFlag` */
   readonly flags: Uint8Array;

@@ -51,7 +51,6 @@ export async function* transactionBlocks(
   const access = await SegmentAccess.of(trace);
   if (access.count === 0 || from === to) return;
   const first = await segmentToBeginWith(access, catalog, from, lookback);
-  const basePs = await access.start(first);
   const networks = findNetworks(trace);
   const index = networks.findIndex(({ scopeId }) => scopeId === network.scopeId);
   const tracker = new NocTracker(
@@ -62,16 +61,18 @@ export async function* transactionBlocks(
   const checkpoints = networks.map(
     ({ transactions: known }) => known && CatalogCheckpoints.of(trace, known.def),
   );
+  let last = first;
   function* finished(all: boolean): Generator<TransactionBlock> {
     const tracked = tracker.take(all, MAX_HELD);
     // Without those that ended before the range.
     const wanted = tracked.filter(({ endPs }) => endPs === null || endPs >= from);
-    if (wanted.length > 0) yield toTransactionBlock(wanted, network, index, basePs);
+    if (wanted.length > 0) yield toTransactionBlock(wanted, network, index, all && last === access.count - 1);
     // Partners must not be kept alive by each other.
     for (const one of tracked) one.handoffs = [];
   }
   for await (const segment of segmentsToWalk(access, first, to, lookahead, () => walk.hasMore)) {
     await turns.next();
+    last = segment.index;
     if (segment.index === first) tracker.begin(await access.stateBefore(segment.index));
     else {
       const states = checkpoints.map((one) => one?.at(segment) ?? null);

@@ -4,8 +4,10 @@
 export const TransactionEnd = {
   /** Its slot was cleared. */
   COMPLETED: 'completed',
-  /** Not ended as far as was looked (see `TransactionOptions.lookahead`) or by the end of the trace. */
+  /** Not ended by the end of the trace. */
   IN_FLIGHT: 'in_flight',
+  /** Not ended as far as was looked: see `TransactionOptions.lookahead`. A segment that follows may say how it ended. */
+  UNKNOWN: 'unknown',
   /** Its slot was given to another one without having been cleared: the trace does not say how it ended. */
   LOST: 'lost',
 } as const;
@@ -83,7 +85,7 @@ export interface Transaction {
   readonly annotations: readonly TransactionNote[];
   readonly handoffs: readonly Handoff[];
   readonly end: TransactionEnd;
-  /** Time of the end; null while in flight. */
+  /** Time of the end; null while in flight, and where it is unknown. */
   readonly endPs: bigint | null;
   /** More happened to it than is listed: only the first `MAX_ENTRIES` of each kind are kept. */
   readonly isAbridged: boolean;

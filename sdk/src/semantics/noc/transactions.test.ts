@@ -231,7 +231,7 @@ describe('a transaction', () => {
     expect(short).toMatchObject({
       birthPs: null,
       endPs: null,
-      end: 'in_flight',
+      end: 'unknown',
       addr: 0x1000n,
       timeouts: [3000n],
     });

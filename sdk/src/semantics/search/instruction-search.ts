@@ -10,6 +10,7 @@ import {
   rowNumber,
 } from '../blocks/block.js';
 import { instructionBlocks } from '../blocks/instruction-blocks.js';
+import { ALL_SEGMENTS } from '../blocks/options.js';
 import type { CpuCore } from '../cpu/cores.js';
 import { EventCondition } from './event-condition.js';
 import type { FoundEvent } from './event-search.js';
@@ -40,7 +41,8 @@ export interface FoundInstruction {
   readonly text: string;
   /** The annotation that matches; null: what matches is the disassembly, or something else than a text. */
   readonly annotation: string | null;
-  readonly end: 'in flight' | 'retired' | 'squashed' | 'lost';
+  /** `unknown`: not ended as far as was looked. */
+  readonly end: 'in flight' | 'unknown' | 'retired' | 'squashed' | 'lost';
 }
 
 export type Found = FoundInstruction | FoundEvent;
@@ -92,14 +94,16 @@ export class InstructionSearch {
     const { trace, core } = this;
     const { from, to } = range;
     const end = to ?? trace.totalTimePs;
-    // Retired ones are counted from the first one on.
-    const begin = this.retired.length > 0 ? 0n : from;
+    // Retired ones are counted from the first one on, none left out that ends long after the range.
+    const isCounting = this.retired.length > 0;
+    const begin = isCounting ? 0n : from;
     const bounds = to === null ? { from: begin } : { from: begin, to };
     const numbering = this.isNumbered ? 'always' : 'cheap';
     for await (const block of instructionBlocks(trace, core, bounds, {
       signal,
       numbering,
       stages: 'range',
+      lookahead: isCounting ? ALL_SEGMENTS : undefined,
     })) {
       await pause?.();
       if (end > begin && block.basePs > begin)
@@ -147,7 +151,8 @@ export class InstructionSearch {
       pc: hasPc ? pcOf(staticTable.pcLo[index], staticTable.pcHi[index]) : null,
       text: disassemblyOf(this.core, staticTable, index) ?? annotation ?? '',
       annotation: annotation ?? null,
-      end: ENDS[endOf(block, row)],
+      end:
+        endOf(block, row) === BlockEnd.IN_FLIGHT && !block.reachesEnd ? 'unknown' : ENDS[endOf(block, row)],
     };
   }
 }

@@ -1,7 +1,9 @@
 /** Traces that have one fault each: the doctor names it, and nothing in a sound one. */
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runUscope } from '../../../../test/support/run-cli.js';
 import { openTraceFile } from '../../reader/node.js';
@@ -204,5 +206,21 @@ describe('uscope doctor', () => {
     });
     const sound = await runUscope(['doctor', join(folder, 'sound.uscope')]);
     expect(sound).toMatchObject({ status: 0, out: expect.stringContaining('nothing implausible') });
+  });
+});
+
+describe('a trace of the shipped schema of transactions', () => {
+  it('is sound: its clock counts time, and frames are where something happens', async () => {
+    const file = fileURLToPath(new URL('../../../../sv/uscope_tr.yaml', import.meta.url));
+    const path = join(folder, 'tr.uscope');
+    const writer = await TraceWriter.create({ path, ...parseSchema(readFileSync(file, 'utf8')) });
+    for (const timePs of [1000, 5000, 9000]) {
+      writer.beginCycle(timePs);
+      writer.event('tr/begin', { tx: timePs, stream: 1, generator: 2, t: timePs });
+      writer.endCycle();
+    }
+    await writer.close();
+    expect((await runUscope(['doctor', path])).status).toBe(0);
+    expect((await runUscope(['info', path])).err).toBe('');
   });
 });

@@ -1,6 +1,6 @@
 /** What is implausible in a trace, with the likely cause in its tracer. It reads the trace once. */
 import type { Trace } from '../../reader/index.js';
-import { FrameTimes, type PeriodMismatch } from '../../reader/queries/frame-times.js';
+import { FrameTimes, type PeriodMismatch, sampledClock } from '../../reader/queries/frame-times.js';
 import { findCores } from '../../semantics/cpu/cores.js';
 import { CoreExamination } from './core.js';
 import type { DoctorFinding } from './finding.js';
@@ -44,8 +44,9 @@ export async function examineTrace(
   if (!trace.isComplete) leftOut.push('the trace is not complete: what never ends is not looked for');
   if (others.length > 0) leftOut.push('the trace has several clocks: whether they fit is not looked at');
   if (cores.length === 0) leftOut.push('the trace has no core: instructions and counters are not looked at');
+  const sampled = sampledClock(trace.schema);
   const findings = [
-    ...(clock && others.length === 0 ? clockFindings(times.mismatch(clock.name)) : []),
+    ...(sampled ? clockFindings(times.mismatch(sampled.name)) : []),
     ...examinations.flatMap((one) => one.findings(trace.isComplete, times.cycles)),
   ];
   return { cores: cores.map(({ name }) => name), findings, leftOut };

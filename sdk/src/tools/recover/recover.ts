@@ -3,9 +3,6 @@
  * checksum holds (files of other writers: when everything about it fits together) and copied byte for byte; what closing a trace adds is made
  * anew. The input is only read. The output appears under its name when it has passed verification, not before.
  */
-import { randomBytes } from 'node:crypto';
-import { stat, unlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js';
 import { DEFAULT_MAX_SEGMENT_BYTES } from '../../reader/codec.js';
@@ -14,8 +11,8 @@ import { CheckedSource } from '../../reader/source.js';
 import { type Account, accountOf } from '../../writer/contract/account.js';
 import type { SegmentIndexerFactory } from '../../writer/contract/segment-indexer.js';
 import type { SummarizerFactory } from '../../writer/frames/summarizer.js';
-import { publish } from '../../writer/output/atomic-file.js';
-import { ioError, type OutputFile, openNodeOutput, syncDirectory } from '../../writer/output/output-file.js';
+import { writeAtomically } from '../../writer/output/atomic-file.js';
+import { type OutputFile, openNodeOutput } from '../../writer/output/output-file.js';
 import { FindingLog } from '../verify/finding.js';
 import { type VerifyReport, verifyTrace } from '../verify/index.js';
 import { readOutline } from '../verify/outline.js';
@@ -51,11 +48,14 @@ export interface RecoverOptions {
  * @throws UscopeError RECOVER_NOTHING when nothing can be saved; WRITER_EXISTS when the output exists (without `force`) or is the input;
  *   RECOVER_OUTPUT when what was written does not pass verification; READER_OPEN, WRITER_* for files that cannot be read or written
  */
-export async function recoverTrace(options: RecoverOptions): Promise<RecoverReport> {
+export function recoverTrace(options: RecoverOptions): Promise<RecoverReport> {
+  const { input, output, force } = options;
+  return writeAtomically(output, { inputs: [input], force }, (partial) => recoverInto(partial, options));
+}
+
+async function recoverInto(partial: string, options: RecoverOptions): Promise<RecoverReport> {
   const { input, output } = options;
-  await refuseOverwriting(options);
   const source = await openSource(input);
-  const partial = join(dirname(output), `.${basename(output)}.${randomBytes(4).toString('hex')}.partial`);
   try {
     const size = await source.size();
     const log = new FindingLog();
@@ -79,8 +79,6 @@ export async function recoverTrace(options: RecoverOptions): Promise<RecoverRepo
       return { ...outcome, losses };
     });
     const verified = await verifyOutput(partial, options);
-    await publish(partial, output, options.force === true);
-    await syncDirectory(dirname(output));
     const { segments, frames, items, strings, firstTimePs, lastTimePs } = verified;
     const account = recoveredAccount(result, frames, outline.session);
     // Of a trace that was closed the client has said how many there were, so that an end that is cut off counts too.
@@ -98,7 +96,6 @@ export async function recoverTrace(options: RecoverOptions): Promise<RecoverRepo
     };
   } finally {
     await source.close?.();
-    await unlink(partial).catch(() => {}); // there only if something failed
   }
 }
 
@@ -130,27 +127,6 @@ function nothing(input: string, log: FindingLog): never {
   const [first] = log.findings;
   const reason = first ? `: ${first.detail}` : '';
   throw new UscopeError('RECOVER_NOTHING', `nothing can be saved${reason}`, { file: input });
-}
-
-async function refuseOverwriting({ input, output, force }: RecoverOptions): Promise<void> {
-  const [from, to] = await Promise.all([statOrNull(input), statOrNull(output)]);
-  if (!to) return;
-  const place = { file: output };
-  if (from && from.dev === to.dev && from.ino === to.ino) {
-    throw new UscopeError('WRITER_EXISTS', 'input and output are the same file; choose another name', place);
-  }
-  if (!to.isFile())
-    throw new UscopeError('WRITER_EXISTS', 'something that is no ordinary file is there', place);
-  if (!force) throw new UscopeError('WRITER_EXISTS', 'the file exists already; --force replaces it', place);
-}
-
-async function statOrNull(path: string) {
-  try {
-    return await stat(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-    throw ioError(error, path);
-  }
 }
 
 async function verifyOutput(path: string, options: RecoverOptions): Promise<VerifyReport> {

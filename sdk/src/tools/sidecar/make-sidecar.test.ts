@@ -1,5 +1,16 @@
 /** An index beside a trace: the same as one made in order, whatever the threads and however often it was interrupted. */
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -91,6 +102,32 @@ describe('an index beside a trace', () => {
     expect(report.resumed).toBeLessThan(75);
     expect((await readFile(output)).equals(whole)).toBe(true);
     await expect(stat(`${output}.part`)).rejects.toThrow(/ENOENT/);
+  });
+
+  it('is made once when two ask for it at the same time', async () => {
+    const reports = await Promise.all([1, 1].map((threads) => makeSidecar({ trace, output, threads })));
+    expect(reports.map(({ result }) => result).sort()).toEqual(['current', 'made']);
+    expect(await made()).toEqual(await expected());
+    expect((await readdir(directory)).sort()).toEqual(['a.uscope', 'a.uscope.idx']);
+  });
+
+  it('has the mode of its trace, and follows no links', async () => {
+    const precious = join(directory, 'precious');
+    await writeFile(precious, 'precious');
+    await chmod(trace, 0o600);
+    await symlink(precious, `${output}.part`);
+    await symlink(precious, output);
+    expect(await makeSidecar({ trace, output, threads: 1 })).toMatchObject({ result: 'made' });
+    expect(await readFile(precious, 'utf8')).toBe('precious');
+    const { mode } = await lstat(output);
+    expect(mode & 0o170777).toBe(0o100600);
+  });
+
+  it('does not continue what others may have written', async () => {
+    await writeFile(`${output}.part`, 'x'.repeat(1000));
+    await chmod(`${output}.part`, 0o666);
+    expect(await makeSidecar({ trace, output, threads: 1 })).toMatchObject({ result: 'made', resumed: 0 });
+    expect((await stat(output)).mode & 0o777).toBe((await stat(trace)).mode & 0o777);
   });
 
   it('is not made again, unless that is asked for', async () => {

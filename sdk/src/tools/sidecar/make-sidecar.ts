@@ -2,12 +2,14 @@
  * Makes the index of a trace as a file beside it. The containers are written in order of the segments, so that what is whole of an interrupted run
  * is kept, and at the end the directory; the file gets its name when it is finished.
  */
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { equalBytes } from '../../base/bytes.js';
-import { UscopeError } from '../../base/errors.js';
-import { OUTPUT_MODE } from '../../base/file-mode.js';
+import { isUscopeError, UscopeError } from '../../base/errors.js';
+import { PRIVATE_MODE } from '../../base/file-mode.js';
 import {
   decodeIndexContainer,
   INDEX_HEADER_SIZE,
@@ -15,9 +17,10 @@ import {
   isIndexContainer,
 } from '../../format/index-container.js';
 import type { Trace } from '../../reader/index.js';
-import { fileSource, openTraceFile } from '../../reader/node.js';
+import { openTraceFile } from '../../reader/node.js';
 import { type PlacedContainer, writeDirectory } from '../../trace-index/directory/write-directory.js';
 import { openIndex } from '../../trace-index/index.js';
+import { trustedSidecar } from '../../trace-index/node/index.js';
 import { type IndexPlan, indexPlan } from '../../trace-index/plan.js';
 import { type Carry, FIRST } from '../../trace-index/reference/reference-pass.js';
 import {
@@ -28,7 +31,10 @@ import {
   type SidecarHead,
   sidecarHeadOf,
 } from '../../trace-index/sidecar/format.js';
+import { giveAccessOf } from '../../writer/output/file-access.js';
 import { ioError, syncDirectory } from '../../writer/output/output-file.js';
+import { distrustOf } from '../../writer/output/own-file.js';
+import { lockPath, type PathLock } from '../../writer/output/path-lock.js';
 import { carryOf, type Stretch, StretchIndexer } from './stretch.js';
 import { indexedStretches } from './stretches.js';
 
@@ -37,6 +43,8 @@ const MIN_STRETCH = 8;
 const MAX_STRETCH = 64;
 /** Stretches for each thread, so that none waits long for the last. */
 const PER_THREAD = 8;
+/** Between two looks at whether another process has finished the same index. */
+const POLL_MS = 100;
 
 export interface SidecarOptions {
   /** Path or URL of the trace. */
@@ -48,6 +56,8 @@ export interface SidecarOptions {
   /** Default: the machine's cores. */
   readonly threads?: number | undefined;
   readonly onProgress?: ((share: number) => void) | undefined;
+  /** Another process makes the same index; this one waits for it. */
+  readonly onWait?: (() => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -71,29 +81,50 @@ export async function makeSidecar(options: SidecarOptions): Promise<SidecarRepor
     const segments = (await trace.segments()).length;
     const nothing = { segments, resumed: 0, without: 0, bytes: 0 };
     if (plan.groups.length === 0 || segments === 0) return { result: 'nothing', ...nothing };
-    if (!options.force && (await hasIndex(trace, options.output))) return { result: 'current', ...nothing };
-    const file = await PartFile.open(
-      `${options.output}.part`,
-      await sidecarHeadOf(trace, plan),
-      trace,
-      options,
-    );
+    const isCurrent = async () => !options.force && (await hasIndex(trace, options));
+    if (await isCurrent()) return { result: 'current', ...nothing };
+    const lock = await lockWhenFree(options);
     try {
-      const report = await new SidecarMaker(trace, plan, file, options).make();
-      await file.publish(options.output);
-      return { result: 'made', segments, ...report };
+      // Another process may have made it meanwhile.
+      if (await isCurrent()) return { result: 'current', ...nothing };
+      const file = await PartFile.open(
+        `${options.output}.part`,
+        await sidecarHeadOf(trace, plan),
+        trace,
+        options,
+      );
+      try {
+        const report = await new SidecarMaker(trace, plan, file, options).make();
+        await file.publish(options);
+        return { result: 'made', segments, ...report };
+      } finally {
+        await file.close();
+      }
     } finally {
-      await file.close();
+      lock.release();
     }
   } finally {
     await trace.close();
   }
 }
 
-/** One that readers use: a sidecar that is damaged, or of another trace, is made anew. */
-async function hasIndex(trace: Trace, output: string): Promise<boolean> {
+/** One process at a time makes an index, since an interrupted one is continued. */
+async function lockWhenFree({ output, onWait, signal }: SidecarOptions): Promise<PathLock> {
+  for (let isFirst = true; ; isFirst = false) {
+    try {
+      return await lockPath(output);
+    } catch (error) {
+      if (!isUscopeError(error) || error.code !== 'WRITER_BUSY') throw error;
+    }
+    if (isFirst) onWait?.();
+    await delay(POLL_MS, undefined, { signal });
+  }
+}
+
+/** One that readers use: a sidecar that is damaged, of another trace, or from another user, is made anew. */
+async function hasIndex(trace: Trace, { trace: path, output }: SidecarOptions): Promise<boolean> {
   const index = await openIndex(trace, {
-    sidecar: async () => ((await stat(output).catch(() => null))?.isFile() ? fileSource(output) : null),
+    sidecar: () => trustedSidecar(trace, path, output),
   });
   await index?.close();
   return index !== null;
@@ -118,10 +149,7 @@ class PartFile {
   ): Promise<PartFile> {
     try {
       if (force) await rm(path, { force: true });
-      const handle = await open(path, 'a+', OUTPUT_MODE).then(async (made) => {
-        await made.close();
-        return open(path, 'r+');
-      });
+      const handle = (await openOwn(path)) ?? (await open(path, 'wx+', PRIVATE_MODE));
       const file = new PartFile(path, handle, head, trace);
       if (!(await file.isOfTrace())) {
         await handle.truncate(0);
@@ -158,9 +186,10 @@ class PartFile {
     await this.handle.write(bytes, 0, bytes.length, 0);
   }
 
-  async publish(path: string): Promise<void> {
+  async publish({ trace, output: path }: SidecarOptions): Promise<void> {
     try {
       await this.handle.truncate(this.end);
+      await giveAccessOf([trace], this.handle);
       await this.handle.sync();
       await rename(this.path, path);
       await syncDirectory(dirname(path));
@@ -172,6 +201,18 @@ class PartFile {
   close(): Promise<void> {
     return this.handle.close();
   }
+}
+
+/** The part that this user has left; null, and nothing is there any more: there was none, or another user may have made it. */
+async function openOwn(path: string): Promise<FileHandle | null> {
+  const handle = await open(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
+    () => null,
+  );
+  const found = await handle?.stat();
+  if (found?.isFile() && found.nlink === 1 && distrustOf(found) === null) return handle;
+  await handle?.close();
+  await rm(path, { force: true });
+  return null;
 }
 
 class SidecarMaker {

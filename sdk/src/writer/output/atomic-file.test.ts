@@ -1,8 +1,19 @@
-import { chmod, lstat, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  lstat,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { replaceFile, writeFileAtomically } from './atomic-file.js';
+import { replaceFile, writeAtomically, writeFileAtomically } from './atomic-file.js';
 import { distrustOf, ownUid, readOwnFile } from './own-file.js';
 
 let directory: string;
@@ -48,6 +59,41 @@ describe('an output file', () => {
     await chmod(source, mode);
     await writeFileAtomically(path, 'derived', { inputs: [source], source });
     expect(await modeOf(path)).toBe(mode);
+  });
+
+  it('is open to those who may read all of its sources', async () => {
+    const sources = await Promise.all(
+      [0o644, 0o620, 0o640].map(async (mode, index) => {
+        const source = join(directory, `${index}.uscope`);
+        await writeFile(source, 'trace');
+        await chmod(source, mode);
+        return source;
+      }),
+    );
+    const path = join(directory, 'all.json');
+    await writeFileAtomically(path, 'derived', { inputs: [...sources, 'https://example.org/a.uscope', '-'] });
+    expect(await modeOf(path)).toBe(0o600);
+  });
+
+  it('is read by nobody while it is written', async () => {
+    const path = join(directory, 'a.json');
+    await writeAtomically(path, { inputs: [] }, async (temporary) => {
+      await writeFile(temporary, 'half', { mode: 0o666 });
+      expect(await modeOf(dirname(temporary))).toBe(0o700);
+    });
+  });
+
+  it('may be a pipe or an open file of the process, which are written to', async () => {
+    const target = join(directory, 'log');
+    const file = await open(target, 'w');
+    await file.write('before\n');
+    await writeFileAtomically(`/dev/fd/${file.fd}`, 'after\n', { inputs: [] });
+    await file.close();
+    expect(await readFile(target, 'utf8')).toBe('before\nafter\n');
+    await writeFileAtomically('/dev/null', 'x', { inputs: [] });
+    await expect(writeAtomically('/dev/stdout', { inputs: [], force: true }, expect.fail)).rejects.toThrow(
+      'no ordinary file is there',
+    );
   });
 });
 

@@ -3,22 +3,81 @@
  * the place of the output is replaced, never followed. Everything that writes a file for users goes through here.
  */
 import { randomBytes } from 'node:crypto';
-import { link, open, rename, rm, stat, unlink } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { constants, writeFileSync } from 'node:fs';
+import { link, lstat, mkdir, open, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { UscopeError } from '../../base/errors.js';
-import { OUTPUT_MODE } from '../../base/file-mode.js';
+import { OUTPUT_MODE, PRIVATE_MODE } from '../../base/file-mode.js';
 import { giveAccessOf } from './file-access.js';
 import { ioError, syncDirectory } from './output-file.js';
 
 export interface AtomicOptions {
-  /** Files being read, which are never replaced. */
+  /** Files being read, which are never replaced. What is derived from them is open to nobody who may not read all of them. */
   readonly inputs: readonly string[];
   /** Replace a file that is there already. */
   readonly force?: boolean | undefined;
-  /** What the output is derived from: it gets its mode and owner, of several files the strictest. Default: OUTPUT_MODE less the umask. */
-  readonly source?: string | readonly string[] | undefined;
+  /** The file that the output is derived from and gets mode and owner of, where that is none of the inputs. */
+  readonly source?: string | undefined;
   /** A whole file does not get its name any more once this was raised. */
   readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * A file on its way to its name. Until then it is in a hidden directory next to it that only this user may enter, so that nobody reads it
+ * who may not read the finished file, whatever mode the code that writes it gives it.
+ */
+export class Draft {
+  /** Where the file is written. */
+  readonly temporary: string;
+
+  private constructor(
+    private readonly path: string,
+    private readonly directory: string,
+    private readonly options: AtomicOptions,
+  ) {
+    // Hidden, so that nothing that lists a directory's traces takes it for one.
+    this.temporary = join(directory, `.${basename(path)}`);
+  }
+
+  /** @throws UscopeError WRITER_EXISTS for an input or, without `force`, any file that is there; WRITER_* */
+  static async begin(path: string, options: AtomicOptions): Promise<Draft> {
+    await checkPath(path, options);
+    const directory = temporaryName(path);
+    await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
+      throw ioError(error, path);
+    });
+    return new Draft(path, directory, options);
+  }
+
+  /** Gives the whole, durable file its access rights and its name. Without `force` a file that came there meanwhile is not replaced. */
+  async publish(): Promise<void> {
+    const { path, temporary, options } = this;
+    options.signal?.throwIfAborted();
+    await seal(temporary, options.source === undefined ? options.inputs : [options.source]);
+    try {
+      await (options.force === true ? rename(temporary, path) : giveName(temporary, path));
+    } catch (error) {
+      throw ioError(error, path);
+    }
+    await this.discard();
+    await syncDirectory(dirname(path));
+  }
+
+  /** Removes what was not published. */
+  async discard(): Promise<void> {
+    await rm(this.directory, { recursive: true, force: true }).catch(() => {});
+  }
+
+  /** Errors name the file asked for, not the temporary one, and have a code. */
+  named(error: unknown): unknown {
+    if (!(error instanceof UscopeError)) {
+      return (error as NodeJS.ErrnoException).syscall === undefined ? error : ioError(error, this.path);
+    }
+    if (error.place.file !== this.temporary) return error;
+    return new UscopeError(error.code, error.detail, { ...error.place, file: this.path }, { cause: error });
+  }
 }
 
 /**
@@ -30,32 +89,36 @@ export async function writeAtomically<T>(
   options: AtomicOptions,
   write: (temporary: string) => Promise<T>,
 ): Promise<T> {
-  await checkPath(path, options);
-  const temporary = temporaryName(path);
+  const draft = await Draft.begin(path, options);
   try {
-    const result = await write(temporary);
-    options.signal?.throwIfAborted();
-    if (options.source !== undefined) await giveAccessOf(options.source, temporary);
-    await publish(temporary, path, options.force === true);
-    await syncDirectory(dirname(path));
+    const result = await write(draft.temporary);
+    await draft.publish();
     return result;
   } catch (error) {
-    await rm(temporary, { force: true });
-    throw named(error, temporary, path);
+    await draft.discard();
+    throw draft.named(error);
   }
 }
 
+/** What a file shall hold, or what makes that once it is known that the file can be written. */
+export type FileContent = string | Uint8Array | Readable;
+
 /**
- * One file with these bytes.
- * @param options `mode` of a file without a `source`, before the umask takes bits away
+ * One file with this content. Into `/dev/stdout`, a pipe or a device they are written as they are.
+ * @param options `mode` of a file that is derived from none, before the umask takes bits away
  * @throws UscopeError WRITER_EXISTS, WRITER_*
  */
-export function writeFileAtomically(
+export async function writeFileAtomically(
   path: string,
-  data: string | Uint8Array,
+  content: FileContent | (() => Promise<FileContent>),
   { mode = OUTPUT_MODE, ...options }: AtomicOptions & { readonly mode?: number },
 ): Promise<void> {
-  return writeAtomically(path, options, (temporary) => writeNewFile(temporary, data, mode));
+  const make = async () => (typeof content === 'function' ? content() : content);
+  const stream = await streamAt(path);
+  if (stream !== null) return writeStream(stream, path, await make());
+  await writeAtomically(path, options, async (temporary) =>
+    writeFile(temporary, await make(), { flag: 'wx', mode }),
+  );
 }
 
 /** Replaces a file of our own, such as a record or a lock: the old content or the new one is there, durably. @throws UscopeError WRITER_* */
@@ -67,12 +130,17 @@ export async function replaceFile(
   await writeFileAtomically(path, data, { inputs: [], force: true, mode });
 }
 
-/** Writes and syncs a file that is not there yet. */
-async function writeNewFile(path: string, data: string | Uint8Array, mode: number): Promise<void> {
+/** A hidden, random name next to `path`. */
+export function temporaryName(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
+}
+
+/** A complete file that nobody reads who may not read the sources. */
+async function seal(path: string, sources: readonly string[]): Promise<void> {
   try {
-    const file = await open(path, 'wx', mode);
+    const file = await open(path, 'r');
     try {
-      await file.writeFile(data);
+      await giveAccessOf(sources, file);
       await file.sync();
     } finally {
       await file.close();
@@ -82,19 +150,41 @@ async function writeNewFile(path: string, data: string | Uint8Array, mode: numbe
   }
 }
 
-/** A temporary name next to `path`. */
-export function temporaryName(path: string): string {
-  return join(dirname(path), `.${basename(path)}.${randomBytes(4).toString('hex')}.tmp`);
+/** Answers of file systems without hard links. */
+const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
+
+/** Renames without replacing. */
+async function giveName(temporary: string, path: string): Promise<void> {
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    if (!NO_LINKS.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
+    // The name is claimed by an empty file, which only this process replaces.
+    await (await open(path, 'wx', PRIVATE_MODE)).close();
+    await rename(temporary, path);
+  }
 }
 
-/** Gives a whole file its name. Without `force` a file that came there meanwhile is not replaced. */
-export async function publish(temporary: string, path: string, force: boolean): Promise<void> {
+/** Names of open files of this process. */
+const OWN_STREAM = /^\/(?:dev|proc\/self)\/(?:fd\/(\d{1,9})|std(in|out|err))$/;
+const STANDARD = { in: 0, out: 1, err: 2 } as const;
+
+/** What is written to and not replaced: an open file of this process, or a pipe or device; null: a file, or nothing, is there. */
+async function streamAt(path: string): Promise<number | 'device' | null> {
+  const [, number, name] = OWN_STREAM.exec(resolve(path)) ?? [];
+  if (number !== undefined) return Number(number);
+  if (name !== undefined) return STANDARD[name as keyof typeof STANDARD];
+  // Not through a link; nor a pipe that somebody else made in a shared directory.
+  const there = await lstat(path).catch(() => null);
+  const isOurs = there?.isCharacterDevice() || (there?.isFIFO() && there.uid === process.geteuid?.());
+  return isOurs ? 'device' : null;
+}
+
+async function writeStream(stream: number | 'device', path: string, content: FileContent): Promise<void> {
+  const flag = constants.O_WRONLY | constants.O_NOFOLLOW;
   try {
-    if (force) await rename(temporary, path);
-    else {
-      await link(temporary, path);
-      await unlink(temporary);
-    }
+    if (stream === 'device') await writeFile(path, content, { flag });
+    else writeFileSync(stream, content instanceof Readable ? await buffer(content) : content);
   } catch (error) {
     throw ioError(error, path);
   }
@@ -102,7 +192,7 @@ export async function publish(temporary: string, path: string, force: boolean): 
 
 /** @throws UscopeError WRITER_EXISTS when nothing may be written there */
 export async function checkPath(path: string, { inputs, force }: AtomicOptions): Promise<void> {
-  const there = await identity(path);
+  const there = (await streamAt(path)) === null ? await identity(path) : 'other';
   if (there === null) return;
   for (const input of inputs) {
     if ((await identity(input)) === there) {
@@ -129,11 +219,4 @@ async function identity(path: string): Promise<string | null> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw ioError(error, path);
   }
-}
-
-/** Errors name the file asked for, not the temporary one. */
-function named(error: unknown, temporary: string, path: string): unknown {
-  if (!(error instanceof UscopeError)) return error;
-  const file = error.place.file === temporary ? path : error.place.file;
-  return new UscopeError(error.code, error.detail, { ...error.place, file }, { cause: error.cause });
 }

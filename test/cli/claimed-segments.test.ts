@@ -1,0 +1,85 @@
+/** A header that claims 2^32-1 segments: every verb that reads a trace refuses it, and none counts to that number. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadAllVerbs } from '../../sdk/src/cli/main.js';
+import { HEADER_NUM_SEGMENTS_OFFSET } from '../../sdk/src/format/header.js';
+import { SectionType } from '../../sdk/src/format/section-table.js';
+import { coreSchema, frame, set, stage, TraceBuilder } from '../support/build-trace.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
+import { BIN, buildSdk, Running } from '../support/processes.js';
+
+limitOfFile(PROCESSES_MS);
+
+/** What follows the verb and the file; a function where the file does not follow the verb. */
+const READERS: Readonly<Record<string, readonly string[] | ((file: string) => readonly string[])>> = {
+  info: [],
+  schema: [],
+  dump: [],
+  events: [],
+  find: ['nop'],
+  tail: [],
+  state: ['--cycle', '1'],
+  history: ['entities'],
+  view: ['--png', 'out.png'],
+  timeline: [],
+  counters: [],
+  buffers: [],
+  stats: [],
+  export: ['-o', 'dataset'],
+  dataset: (file) => ['ls', file],
+  sql: ['select count(*) from instructions'],
+  index: [],
+  verify: [],
+  doctor: [],
+  recover: ['-o', 'recovered.uscope'],
+  diff: (file) => [file, file],
+  merge: (file) => [file, file, '-o', 'merged.uscope'],
+  slice: ['--cycles', '0:4', '-o', 'slice.uscope'],
+  convert: ['-o', 'out.kanata'],
+};
+/** These get no trace as an argument. */
+const OTHERS = ['run', 'serve', 'ctl', 'ctrace', 'mcp', 'codegen', 'config', 'keygen', 'completion'];
+
+let directory: string;
+const names = { table: 'table.uscope', chain: 'chain.uscope' } as const;
+
+beforeAll(async () => {
+  await buildSdk();
+  directory = await mkdtemp(join(tmpdir(), 'uscope-claimed-'));
+  const { bytes } = new TraceBuilder({ schema: coreSchema, session: null })
+    .segment({ frames: [frame(0, set(0, 1, 0, 1), stage(1, 0)), frame(5000, stage(1, 1))] })
+    .finalize();
+  const view = new DataView(bytes.buffer);
+  view.setUint32(HEADER_NUM_SEGMENTS_OFFSET, 0xffff_ffff, true);
+  await writeFile(join(directory, names.table), bytes);
+  // The same without a segment table: its only section gets a type that nobody knows.
+  const sections = Number(view.getBigUint64(32, true));
+  expect(view.getUint16(sections, true)).toBe(SectionType.SEGMENTS);
+  view.setUint16(sections, 0x7fff, true);
+  await writeFile(join(directory, names.chain), bytes);
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+it('knows of every verb whether it reads a trace', async () => {
+  const verbs = (await loadAllVerbs()).commands.map((command) => command.name());
+  expect([...Object.keys(READERS), ...OTHERS].sort()).toEqual(verbs.sort());
+});
+
+describe.each(Object.values(names))('%s', (file) => {
+  it.each(Object.keys(READERS))('%s', async (verb) => {
+    const more = READERS[verb]!;
+    const args = typeof more === 'function' ? more(file) : [file, ...more];
+    const process_ = new Running(process.execPath, [BIN, verb, ...args], { cwd: directory });
+    const timer = setTimeout(() => process_.kill('SIGKILL'), 30_000);
+    const { status, signal, stdout, stderr } = await process_.ended;
+    clearTimeout(timer);
+    expect(signal).toBeNull();
+    expect(stdout + stderr).not.toMatch(/unexpected failure|^ +at /m);
+    // What is in the file is saved: the header alone is damaged.
+    if (verb === 'recover') return expect(stdout).toMatch(/^saved {3}1 segments/m);
+    expect(status).not.toBe(0);
+    expect(stdout + stderr).toMatch(verb === 'dataset' ? /DATASET_/ : /FORMAT_CHAIN|VERIFY_HEADER/);
+  });
+});
