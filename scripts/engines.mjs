@@ -1,7 +1,8 @@
 // @ts-check
 /**
  * Other engines over the same dataset: `npm run engines`. The short farm is simulated and exported; Spark in local mode answers scripts/engines/queries,
- * and has to give the rows of `uscope sql`; the examples of docs/dataset-python.md run with DuckDB's Python package, pandas and Polars.
+ * and has to give the rows of `uscope sql`; the examples of docs/dataset-python.md run with DuckDB's Python package, pandas and Polars,
+ * and have to see the names of runs as they are.
  *
  * `-- --dataset DIRECTORY` takes a dataset of the farm that is there. What is missing it installs from PyPI into scripts/engines/.venv. Exit status: 0 all answers are equal, 1 one is not or a program is missing.
  */
@@ -100,14 +101,59 @@ function runExamples(folder) {
   return failures;
 }
 
+/** Names that engines like to take for numbers and NULL. */
+const NAMES = ['0007', '0042', '7', '2026-01-31', 'null'];
+/** The runs of an example's table `traces`. */
+const RUNS_OF = {
+  DuckDB: "[run for run, in traces.select('run').fetchall()]",
+  pandas: 'list(traces.run)',
+  Polars: "traces.select('run').collect()['run'].to_list()",
+};
+
+/** The same examples see the names of runs as they are, below a directory that is a partition, too. @param {string} folder @param {string} dataset @returns {number} of failures */
+function checkNames(folder, dataset) {
+  const below = join(folder, 'run=nightly');
+  const [[trace]] = JSON.parse(
+    execFileSync(process.execPath, [COMMAND, 'sql', dataset, 'select file from traces limit 1', '--json'], {
+      encoding: 'utf8',
+    }),
+  ).map(Object.values);
+  for (const run of NAMES)
+    execFileSync(process.execPath, [
+      COMMAND,
+      'export',
+      trace,
+      '--run',
+      run,
+      '--tag',
+      'commit=1',
+      '-o',
+      join(below, 'dataset'),
+    ]);
+  let failures = 0;
+  for (const [engine, runs] of Object.entries(RUNS_OF)) {
+    const [, code] =
+      new RegExp(`## ${engine}\n\n\`\`\`python\n(.*?)\`\`\``, 's').exec(readFileSync(PAGE, 'utf8')) ?? [];
+    const script = `${code}\nimport json; print(json.dumps(sorted(${runs})))`;
+    const { stdout, stderr } = spawnSync(PYTHON, ['-c', script], { cwd: below, encoding: 'utf8' });
+    const isRight = stdout.trim().split('\n').at(-1) === `["${[...NAMES].sort().join('", "')}"]`;
+    process.stdout.write(`names in ${engine}: ${isRight ? 'as they are' : `${stdout}${stderr}`}\n`);
+    if (!isRight) failures++;
+  }
+  return failures;
+}
+
 const folder = mkdtempSync(join(tmpdir(), 'uscope-engines-'));
 try {
   install();
   if (!existsSync(COMMAND)) throw new Error('the SDK is not built: npm run setup');
   const { values } = parseArgs({ options: { dataset: { type: 'string' } } });
   const dataset = values.dataset === undefined ? makeDataset(folder) : resolve(values.dataset);
-  const failures = compareSpark(dataset) + runExamples(dirname(dataset));
-  const total = readdirSync(QUERIES).length + [...readFileSync(PAGE, 'utf8').matchAll(/```python\n/g)].length;
+  const failures = compareSpark(dataset) + runExamples(dirname(dataset)) + checkNames(folder, dataset);
+  const total =
+    readdirSync(QUERIES).length +
+    [...readFileSync(PAGE, 'utf8').matchAll(/```python\n/g)].length +
+    Object.keys(RUNS_OF).length;
   process.stdout.write(`${total - failures} passed, ${failures} failed\n`);
   if (failures > 0) process.exitCode = 1;
 } finally {

@@ -26,8 +26,6 @@ const ALLOWED = new Map([
   ['bridge/session/client-memory.ts', "reads and maps a client's memory"],
   ['dataset/publish.ts', 'the commit protocol of a dataset'],
   ['dataset/join-commit.ts', 'the commit protocol of a dataset'],
-  ['dataset/joined-runs.ts', 'the commit protocol of a dataset'],
-  ['dataset/layout.ts', 'the commit protocol of a dataset'],
   ['dataset/sync.ts', 'syncs what was written'],
   ['dataset/parquet/parquet-file.ts', "tables in a run's staging directory"],
   ['dataset/tables/retired.ts', "private scratch in a run's staging directory"],

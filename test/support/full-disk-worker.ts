@@ -6,8 +6,8 @@ import { checkDataset, compactDataset, exportOneRun } from '../../sdk/src/datase
 import { questions, theEngine } from './dataset-rows.js';
 
 interface Job {
-  readonly does: 'export' | 'compact';
-  /** Of `export`: that of before, and the one that replaces it; of `compact`: one of each run. */
+  readonly does: 'export' | 'compact' | 'create';
+  /** Of `create`: one; of `export`: that of before, and the one that replaces it; of `compact`: one of each run. */
   readonly traces: readonly string[];
   readonly freeKbs: readonly number[];
   readonly small: string;
@@ -23,6 +23,13 @@ export async function work({ does, traces, freeKbs, small }: Job): Promise<void>
   const root = join(small, 'dataset');
   for (const freeKb of freeKbs) {
     rmSync(root, { recursive: true, force: true });
+    if (does === 'create') {
+      fill(small, freeKb);
+      const error = await exportOneRun(root, request('r0', traces[0]!)).then(() => null, coded);
+      rmSync(join(small, 'filler'));
+      console.log(JSON.stringify({ freeKb, error }));
+      continue;
+    }
     const runs = does === 'export' ? traces.slice(0, 1) : traces;
     for (const [index, trace] of runs.entries()) await exportOneRun(root, request(`r${index}`, trace));
     const act = async (): Promise<unknown> =>
@@ -31,13 +38,7 @@ export async function work({ does, traces, freeKbs, small }: Job): Promise<void>
         : compactDataset(await theEngine(), root);
     const before = await rowsOf(root);
     fill(small, freeKb);
-    const error = await act().then(
-      () => null,
-      (error: unknown) => {
-        if (isUscopeError(error)) return { code: error.code, detail: error.detail };
-        return { code: 'none', detail: String(error) };
-      },
-    );
+    const error = await act().then(() => null, coded);
     // A question needs no room on this disk.
     const after = await rowsOf(root);
     const left = readdirSync(join(root, '_staging')).filter((name) => /~[0-9a-f]{16}$/.test(name));
@@ -48,6 +49,9 @@ export async function work({ does, traces, freeKbs, small }: Job): Promise<void>
     console.log(JSON.stringify({ freeKb, before, after, last, error, left, problems }));
   }
 }
+
+const coded = (error: unknown): { code: string; detail: string } =>
+  isUscopeError(error) ? { code: error.code, detail: error.detail } : { code: 'none', detail: String(error) };
 
 /** Leaves that much room. */
 function fill(small: string, freeKb: number): void {

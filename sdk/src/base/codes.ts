@@ -135,7 +135,9 @@ export const ERROR_CODES = {
   DATASET_NAME: 'A run, tag or table cannot have that name.',
   DATASET_RUN:
     'The dataset has a run of that name, made of other traces; or two sources of a question have a run of that name.',
-  DATASET_LOCKED: 'Another process is exporting the same run.',
+  DATASET_LOCKED: 'Another process is exporting the same run, or joins the files of the dataset.',
+  DATASET_EMPTY:
+    'The sources of a question cannot have rows of a table that it names, or do not have the table.',
   DATASET_WRITE: 'A run could not be written; the dataset is as before.',
   DATASET_STATEMENT: 'The statement does something other than ask.',
   DATASET_QUERY: 'The engine refuses the question or fails at it.',

@@ -17,7 +17,8 @@ import { build, generator, record } from '../../../test/support/recorded-run.js'
 import { runUscope } from '../../../test/support/run-cli.js';
 import { readJoined } from './joined-runs.js';
 import { TABLES } from './layout.js';
-import { compactDataset } from './manage/index.js';
+import { compactDataset, listRuns, purgeJoined } from './manage/index.js';
+import { removeRun } from './publish.js';
 import { beginReading } from './readers.js';
 
 // Exports and joins with the database engine's threads.
@@ -205,5 +206,21 @@ describe('uscope dataset compact', () => {
     }
     rmSync(run, { recursive: true });
     expect((await runUscope(['dataset', 'check', dataset])).out).toMatch(/: whole\n$/);
+  });
+
+  it('and the removal of a run at the same time wait for each other', async () => {
+    const root = join(directory, 'beside');
+    for (let round = 0; round < 3; round++) {
+      for (const run of ['a-1', 'a-2', 'b-1', 'c-1'])
+        expect((await runUscope(['export', trace(run), '--tag', `round=${round}`, '-o', root])).status).toBe(
+          0,
+        );
+      const removal = async (): Promise<void> => {
+        expect(await removeRun(root, 'b-1')).toBe(true);
+        await purgeJoined(root);
+      };
+      await Promise.all([compactDataset(await theEngine(), root), removal(), listRuns(root)]);
+      expect((await runUscope(['dataset', 'check', root])).out).toMatch(/^3 runs.*: whole\n$/);
+    }
   });
 });

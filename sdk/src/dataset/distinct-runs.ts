@@ -11,14 +11,7 @@ export async function checkDistinctRuns(roots: readonly string[]): Promise<void>
   if (roots.length < 2) return;
   const places = new Map<string, string>();
   for (const root of roots) {
-    const names = await readdir(join(root, RUNS)).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return [];
-      throw new UscopeError('DATASET_LAYOUT', `the list of runs cannot be read: ${error.message}`, {
-        file: root,
-      });
-    });
-    for (const name of names.filter((one) => one.endsWith(RECORD))) {
-      const run = name.slice(0, -RECORD.length);
+    for (const run of await runNames(root)) {
       const other = places.get(run);
       if (other !== undefined) {
         throw new UscopeError(
@@ -30,4 +23,15 @@ export async function checkDistinctRuns(roots: readonly string[]): Promise<void>
       places.set(run, root);
     }
   }
+}
+
+/** Runs that have a record. @throws UscopeError DATASET_LAYOUT */
+export async function runNames(root: string): Promise<string[]> {
+  const names = await readdir(join(root, RUNS)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new UscopeError('DATASET_LAYOUT', `the list of runs cannot be read: ${error.message}`, {
+      file: root,
+    });
+  });
+  return names.filter((name) => name.endsWith(RECORD)).map((name) => name.slice(0, -RECORD.length));
 }

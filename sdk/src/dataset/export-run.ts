@@ -7,7 +7,9 @@ import type { RunReport, RunWork } from './export-traces.js';
 import { checkRunName } from './files/names.js';
 import { joinedNames, readJoined } from './joined-runs.js';
 import { openDataset, type RunRecord, readRecord, TABLES, type TableName } from './layout.js';
-import { StagedRun } from './publish.js';
+import type { LockWait } from './locks.js';
+import { runAccess } from './own-dataset.js';
+import { completeRuns, StagedRun } from './publish.js';
 import type { StagedFiles } from './staged-files.js';
 import { writeFailure } from './write-failure.js';
 
@@ -16,6 +18,18 @@ export interface RunExport extends Omit<RunWork, 'isAdding'> {
   readonly replace: boolean;
   /** Tables that the run has already stay, as long as its files have not changed. */
   readonly keep?: boolean | undefined;
+  /** For another process that exports the run. */
+  readonly wait?: LockWait | undefined;
+}
+
+/** What is to be done. */
+interface Plan {
+  readonly sources: RunRecord['sources'];
+  /** Tables that the run has and keeps. */
+  readonly kept: readonly string[];
+  /** Tables to make. */
+  readonly tables: readonly TableName[];
+  readonly isAdding: boolean;
 }
 
 /**
@@ -28,42 +42,53 @@ export async function exportRun(
   work: (staged: StagedFiles, request: RunWork) => Promise<RunReport>,
 ): Promise<RunReport> {
   checkRunName(request.run);
+  const unchanged = {
+    run: request.run,
+    result: 'unchanged',
+    cores: 0,
+    instructions: 0,
+    gaps: 0,
+    rows: {},
+  } as const;
   const sources = await sourcesOf(request.files);
-  await openDataset(root, { create: true });
+  const access = await runAccess(request.files);
+  await openDataset(root, access);
+  await completeRuns(root);
+  if ((await planOf(root, sources, request)) === null) return unchanged;
+  const staged = await StagedRun.begin(root, request.run, request.wait ?? {});
+  try {
+    // Again: the process that was waited for may have made the run.
+    const plan = await planOf(root, await sourcesOf(request.files), request);
+    if (plan === null) {
+      await staged.abandon();
+      return unchanged;
+    }
+    const { tables, isAdding, kept } = plan;
+    const { run, window, tags, wait: _, ...rest } = request;
+    const report = await work(staged.files, { ...rest, run, window, tags, tables, isAdding });
+    const record = { run, sources: plan.sources, tables: [...kept, ...tables], window, tags };
+    await staged.publish(record, isAdding ? tables : null, access);
+    return report;
+  } catch (error) {
+    throw writeError(error, root, await staged.abandon());
+  }
+}
+
+/** null: the run is there already. @throws UscopeError DATASET_RUN */
+async function planOf(root: string, sources: RunRecord['sources'], request: RunExport): Promise<Plan | null> {
   const there = await readRecord(root, request.run);
   if (there) checkSources(root, there, sources, request);
   const isSame = there !== null && sameRun(there, { sources, window: request.window, tags: request.tags });
   const missing = request.tables.filter((table) => !isSame || !there.tables.includes(table));
   const isExtra =
     isSame && !request.keep && there.tables.some((table) => !request.tables.includes(table as TableName));
-  if (missing.length === 0 && !isExtra) {
-    return { run: request.run, result: 'unchanged', cores: 0, instructions: 0, gaps: 0 };
-  }
+  if (missing.length === 0 && !isExtra) return null;
+  if (!isSame || !request.keep) return { sources, kept: [], tables: request.tables, isAdding: false };
   // Joined files are those of many runs: nothing is added to them.
-  const isJoined = joinedNames(await readJoined(root)).has(request.run);
-  const isAdding = isSame && request.keep === true && !isJoined;
-  const wanted =
-    isSame && request.keep
-      ? TABLES.filter((table) => there.tables.includes(table) || missing.includes(table))
-      : request.tables;
-  const tables = isAdding ? missing : wanted;
-  const staged = await StagedRun.begin(root, request.run);
-  try {
-    const report = await work(staged.files, { ...request, tables, isAdding });
-    await staged.publish(
-      {
-        run: request.run,
-        sources,
-        tables: isAdding ? [...there.tables, ...missing] : [...tables],
-        window: request.window,
-        tags: request.tags,
-      },
-      isAdding ? missing : null,
-    );
-    return report;
-  } catch (error) {
-    throw writeError(error, root, await staged.abandon());
-  }
+  if (!joinedNames(await readJoined(root)).has(request.run))
+    return { sources, kept: there.tables, tables: missing, isAdding: true };
+  const tables = TABLES.filter((table) => there.tables.includes(table) || missing.includes(table));
+  return { sources, kept: [], tables, isAdding: false };
 }
 
 async function sourcesOf(files: readonly string[]): Promise<RunRecord['sources']> {
@@ -107,7 +132,7 @@ function sameRun(there: RunRecord, wanted: Pick<RunRecord, 'sources' | 'window' 
 }
 
 function writeError(error: unknown, root: string, isAbandoned: boolean): unknown {
-  if (isUscopeError(error)) return error;
+  if (isUscopeError(error) && !error.code.startsWith('WRITER_')) return error;
   const hint = writeFailure(error, 'export again');
   return new UscopeError(
     'DATASET_WRITE',

@@ -66,7 +66,7 @@ export function exportOneRun(root: string, request: RunExport): Promise<RunRepor
 /**
  * One run, on a separate thread, so that this one is not held up.
  * @param signal ends it: the dataset is then as before
- * @throws UscopeError as `exportRun`; DATASET_TIMEOUT when the signal is raised
+ * @throws UscopeError as `exportRun`; when the signal is raised, its reason, or DATASET_TIMEOUT
  */
 export async function exportAside(root: string, request: RunExport, signal: AbortSignal): Promise<RunReport> {
   const thread = new ExportThread();
@@ -79,6 +79,7 @@ export async function exportAside(root: string, request: RunExport, signal: Abor
     });
   } catch (error) {
     if (!signal.aborted) throw error;
+    if (isUscopeError(signal.reason)) throw signal.reason;
     throw new UscopeError('DATASET_TIMEOUT', 'the question was interrupted', {}, { cause: error });
   } finally {
     signal.removeEventListener('abort', interrupt);

@@ -34,6 +34,8 @@ export interface TraceExport {
   readonly isAdding: boolean;
   /** Names of partitions that other traces of the run have taken. */
   readonly usedNames: Set<string>;
+  /** Of each table, to which those of the trace are added. */
+  readonly rows: Record<string, number>;
   readonly onProgress: (fraction: number) => void;
 }
 
@@ -50,6 +52,7 @@ export async function exportTrace(
   const to: Destination = {
     scratch: staged.path,
     budget: new PageBudget(),
+    rows: request.rows,
     partOf: (table, core, key) => staged.partOf(table, core, key),
   };
   const work = new TraceWork(to, trace, request);

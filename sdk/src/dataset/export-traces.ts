@@ -24,11 +24,14 @@ export interface RunReport {
   readonly cores: number;
   readonly instructions: number;
   readonly gaps: number;
+  /** Of each table that has some. */
+  readonly rows: Readonly<Record<string, number>>;
 }
 
 /** @throws UscopeError READER_* and FORMAT_* for a trace that cannot be opened; what the file system says */
 export async function exportTraces(staged: StagedFiles, request: RunWork): Promise<RunReport> {
   let [cores, instructions, gaps] = [0, 0, 0];
+  const rows: Record<string, number> = {};
   const used = new Set<string>();
   for (const [index, file] of request.files.entries()) {
     const trace = await openTraceFile(file);
@@ -40,6 +43,7 @@ export async function exportTraces(staged: StagedFiles, request: RunWork): Promi
         tags: request.tags,
         isAdding: request.isAdding,
         usedNames: used,
+        rows,
         onProgress: (fraction) => request.onProgress?.((index + fraction) / request.files.length),
       });
       cores += done.cores;
@@ -51,5 +55,5 @@ export async function exportTraces(staged: StagedFiles, request: RunWork): Promi
       await trace.close();
     }
   }
-  return { run: request.run, result: 'exported', cores, instructions, gaps };
+  return { run: request.run, result: 'exported', cores, instructions, gaps, rows };
 }

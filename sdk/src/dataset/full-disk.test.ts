@@ -124,3 +124,18 @@ it.skipIf(lacks('a user namespace with mounts', canMount))(
     expect(results.at(-1)?.error).toBeNull();
   },
 );
+
+it.skipIf(lacks('a user namespace with mounts', canMount))(
+  'a dataset that cannot be made says that the disk is full',
+  { timeout: 3 * PROCESSES_MS },
+  () => {
+    const results = tried({ does: 'create', traces: [trace('f', 60)], freeKbs: [...freeKbs(9), 8000] });
+    for (const { freeKb, error } of results.slice(0, -1)) {
+      if (error === null) continue;
+      expect(['DATASET_WRITE', 'WRITER_DISK_FULL'], `${freeKb} kB: ${error.detail}`).toContain(error.code);
+      expect(error.detail).toContain('free some space');
+    }
+    expect(results[0]?.error).not.toBeNull();
+    expect(results.at(-1)?.error).toBeNull();
+  },
+);

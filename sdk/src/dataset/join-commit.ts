@@ -2,17 +2,19 @@
  * The steps that put joined files into a dataset. Each can be repeated: what a killed process left after its commit, the next one completes. The files of
  * before stay until all questions that may read them have ended.
  */
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { UscopeError } from '../base/errors.js';
+import { isUscopeError, UscopeError } from '../base/errors.js';
+import { replaceFile } from '../writer/output/atomic-file.js';
 import { syncDirectory } from '../writer/output/output-file.js';
 import type { PathLock } from '../writer/output/path-lock.js';
 import { isInside } from './files/names.js';
 import { changeJoined, type JoinedGroup, joinedNames, readJoined } from './joined-runs.js';
-import { STAGING } from './layout.js';
+import { JOINED, STAGING } from './layout.js';
 import { tryLockJoin, withPublishLock } from './locks.js';
+import { makeShared, readIntent } from './own-dataset.js';
 import { waitForReadersBefore } from './readers.js';
-import { syncFile, syncTree } from './sync.js';
+import { syncTree } from './sync.js';
 
 const COMMIT = 'join.json';
 const STAGED = /^~join~[0-9a-f]{16}$/;
@@ -37,8 +39,8 @@ export async function publishJoin(
   lock: PathLock,
   waitMs: number,
 ): Promise<void> {
-  await mkdir(join(staged, 'joined'), { recursive: true });
-  await syncTree(join(staged, 'joined'));
+  await mkdir(join(staged, JOINED), { recursive: true });
+  await syncTree(join(staged, JOINED), null);
   await withPublishLock(root, async (publishing) => {
     await lock.check?.();
     await publishing.check?.();
@@ -79,7 +81,7 @@ async function apply(root: string, staged: string, commit: JoinCommit): Promise<
   for (const file of commit.group?.files ?? []) {
     const from = join(staged, file);
     if (await exists(from)) {
-      await mkdir(dirname(join(root, file)), { recursive: true });
+      await makeShared(root, dirname(file));
       await rename(from, join(root, file));
     }
     for (let path = dirname(file); path !== '.'; path = dirname(path)) above.add(join(root, path));
@@ -108,18 +110,14 @@ async function finish(root: string, staged: string, waitMs: number): Promise<voi
 }
 
 async function writeCommit(staged: string, commit: JoinCommit): Promise<void> {
-  const path = join(staged, COMMIT);
-  await writeFile(`${path}.part`, `${JSON.stringify(commit)}\n`);
-  await syncFile(`${path}.part`);
-  await rename(`${path}.part`, path);
-  await syncDirectory(staged);
+  await replaceFile(join(staged, COMMIT), `${JSON.stringify(commit)}\n`);
 }
 
 /** null: it was not written. @throws UscopeError DATASET_LAYOUT for one that names files outside the dataset, or is damaged */
 async function readCommit(staged: string): Promise<JoinCommit | null> {
   const file = join(staged, COMMIT);
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
+  const text = await readIntent(file).catch((error) => {
+    if (isUscopeError(error)) throw error;
     throw damaged(file, error.message);
   });
   if (text === null) return null;

@@ -2,14 +2,14 @@
  * Runs whose files were joined: `joined/TABLE/GROUP.parquet` has the rows of many runs, with `run` and `core` as columns. One file, replaced whole,
  * says which groups count. A run is read from its group as long as it is there, whatever directories of it are left.
  */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UscopeError } from '../base/errors.js';
+import { replaceFile } from '../writer/output/atomic-file.js';
 import { syncDirectory } from '../writer/output/output-file.js';
-import { STAGING } from './layout.js';
-import { syncFile } from './sync.js';
+import { JOINED } from './layout.js';
+import { makeShared, sharedMode } from './own-dataset.js';
 
-export const JOINED = 'joined';
 const GROUPS = 'groups.json';
 
 export interface JoinedGroup {
@@ -75,12 +75,8 @@ export async function changeJoined(
 ): Promise<JoinedRuns> {
   const there = await readJoined(root);
   const next = { generation: there.generation + 1, groups: change(there.groups) };
-  const temporary = join(root, STAGING, GROUPS);
-  await mkdir(join(root, JOINED), { recursive: true });
-  await writeFile(temporary, `${JSON.stringify(next)}\n`);
-  await syncFile(temporary);
-  await rename(temporary, join(root, JOINED, GROUPS));
-  await syncDirectory(join(root, JOINED));
+  await makeShared(root, JOINED);
+  await replaceFile(join(root, JOINED, GROUPS), `${JSON.stringify(next)}\n`, await sharedMode(root));
   await syncDirectory(root);
   return next;
 }

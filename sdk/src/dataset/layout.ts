@@ -1,9 +1,10 @@
 /** Where a dataset keeps what: docs/dataset.md. */
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UscopeError } from '../base/errors.js';
-import { writeAtomically } from '../writer/output/atomic-file.js';
+import { replaceFile } from '../writer/output/atomic-file.js';
 import { makeDirectories } from '../writer/output/directories.js';
+import { type Access, directoryMode } from '../writer/output/file-access.js';
 import { ioError } from '../writer/output/output-file.js';
 
 export const MARKER = 'uscope-dataset.json';
@@ -12,6 +13,8 @@ export const LAYOUT = 1;
 /** Engines ignore directories that begin with an underscore. */
 export const RUNS = '_runs';
 export const STAGING = '_staging';
+/** Files that have the rows of many runs. */
+export const JOINED = 'joined';
 
 /** Tables that an export can make. */
 export const TABLES = [
@@ -85,23 +88,25 @@ export interface RunRecord {
   readonly parts?: readonly string[];
 }
 
-/** Opens a dataset; makes it where there is nothing. */
-export async function openDataset(root: string, { create = false } = {}): Promise<void> {
+/**
+ * Opens a dataset.
+ * @param create who may read it, where it is made because there is nothing; null: it is there, or an error
+ * @throws UscopeError DATASET_LAYOUT, WRITER_*
+ */
+export async function openDataset(root: string, create: Access | null = null): Promise<void> {
   const path = join(root, MARKER);
   const text = await readFile(path, 'utf8').catch(() => null);
   if (text !== null) {
     checkMarker(path, text);
     return;
   }
-  if (!create) {
+  if (create === null) {
     throw new UscopeError('DATASET_LAYOUT', `this is no dataset: it has no ${MARKER}`, { file: root });
   }
-  await makeDirectories(root).catch((error) => {
+  await makeDirectories(root, directoryMode(create.mode)).catch((error) => {
     throw ioError(error, root);
   });
-  await writeAtomically(path, { inputs: [], force: true }, (temporary) =>
-    writeFile(temporary, `${JSON.stringify({ layout: LAYOUT })}\n`),
-  );
+  await replaceFile(path, `${JSON.stringify({ layout: LAYOUT })}\n`, create.mode);
 }
 
 export const isDataset = (root: string): Promise<boolean> =>

@@ -5,7 +5,7 @@ import { isUscopeError, UscopeError } from '../base/errors.js';
 import { lockPath, type PathLock } from '../writer/output/path-lock.js';
 import { STAGING } from './layout.js';
 
-const WAIT_MS = 60_000;
+export const WAIT_MS = 60_000;
 const POLL_MS = 15;
 /** No run can be called that. */
 const PUBLISH = '~publish';
@@ -28,12 +28,41 @@ async function tryLock(root: string, name: string): Promise<PathLock | null> {
   }
 }
 
-/** @throws UscopeError DATASET_LOCKED */
-export async function lockRun(root: string, run: string): Promise<PathLock> {
-  const lock = await tryLockRun(root, run);
-  if (lock) return lock;
-  const detail = `another process is exporting the run "${run}"; wait for it, or choose another name with --run`;
-  throw new UscopeError('DATASET_LOCKED', detail, { file: root });
+/** How long to wait for a lock, by default not at all. */
+export interface LockWait {
+  readonly waitMs?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** @throws UscopeError DATASET_LOCKED; the signal's reason */
+export async function lockRun(root: string, run: string, wait: LockWait = {}): Promise<PathLock> {
+  const detail = `another process is exporting or joining the run "${run}"; wait for it, or export under another name, with --run`;
+  return lockWithin(root, run, wait, detail);
+}
+
+/** For joining files. @throws UscopeError DATASET_LOCKED when another process does for a minute */
+export const lockJoin = (root: string): Promise<PathLock> =>
+  lockWithin(
+    root,
+    JOIN,
+    { waitMs: WAIT_MS },
+    'another process is joining the files of this dataset; wait for it',
+  );
+
+async function lockWithin(
+  root: string,
+  name: string,
+  { waitMs = 0, signal }: LockWait,
+  detail: string,
+): Promise<PathLock> {
+  const deadline = performance.now() + waitMs;
+  for (;;) {
+    signal?.throwIfAborted();
+    const lock = await tryLock(root, name);
+    if (lock) return lock;
+    if (performance.now() >= deadline) throw new UscopeError('DATASET_LOCKED', detail, { file: root });
+    await sleep(POLL_MS);
+  }
 }
 
 /** @throws UscopeError DATASET_LOCKED when another process holds the lock for a minute; WRITER_* */
@@ -42,25 +71,12 @@ export async function withPublishLock<T>(
   work: (lock: PathLock) => Promise<T>,
   waitMs = WAIT_MS,
 ): Promise<T> {
-  const deadline = performance.now() + waitMs;
-  for (;;) {
-    let lock: PathLock;
-    try {
-      lock = await lockPath(join(root, STAGING, PUBLISH));
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-      if (performance.now() > deadline) {
-        const detail = 'another process has been moving runs for too long; wait for it, or end it';
-        throw new UscopeError('DATASET_LOCKED', detail, { file: root }, { cause: error });
-      }
-      await sleep(POLL_MS);
-      continue;
-    }
-    try {
-      return await work(lock);
-    } finally {
-      lock.release();
-    }
+  const detail = 'another process has been moving runs for too long; wait for it, or end it';
+  const lock = await lockWithin(root, PUBLISH, { waitMs }, detail);
+  try {
+    return await work(lock);
+  } finally {
+    lock.release();
   }
 }
 

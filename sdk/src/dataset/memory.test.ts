@@ -23,7 +23,7 @@ async function peakOf(rows: number): Promise<number> {
   const entry = new TextColumn('entry');
   const list = new ListColumn('list', [entry]);
   const [number, word, text] = [new NumberColumn('number'), new WordColumn('word'), new TextColumn('text')];
-  const to = { scratch: directory, budget: new PageBudget(), partOf: async () => directory };
+  const to = { scratch: directory, budget: new PageBudget(), rows: {}, partOf: async () => directory };
   const files = new PartFiles(to, { table: 't', core: 'c' }, [number, word, text, list]);
   let peak = 0;
   for (let index = 0; index < rows; index++) {

@@ -146,7 +146,7 @@ describe('a staged run', () => {
   it('is alone with its run, and left alone by others while it works', async () => {
     const staged = await stage('r', 'new');
     await expect(StagedRun.begin(root, 'r')).rejects.toMatchObject({ code: 'DATASET_LOCKED' });
-    await expect(removeRun(root, 'r')).rejects.toMatchObject({ code: 'DATASET_LOCKED' });
+    await expect(removeRun(root, 'r', {})).rejects.toMatchObject({ code: 'DATASET_LOCKED' });
     await completeRuns(root);
     await (await stage('s', 'other')).abandon();
     await staged.publish(record('r', 1));

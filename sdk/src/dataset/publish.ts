@@ -4,10 +4,11 @@
  * move, the next one completes.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { UscopeError } from '../base/errors.js';
-import { makeDirectories } from '../writer/output/directories.js';
+import { replaceFile } from '../writer/output/atomic-file.js';
+import type { Access } from '../writer/output/file-access.js';
 import { ioError, syncDirectory } from '../writer/output/output-file.js';
 import type { PathLock } from '../writer/output/path-lock.js';
 import { removeStaleLocks } from '../writer/output/stale-locks.js';
@@ -15,9 +16,10 @@ import { isInside, KEYS, partition } from './files/names.js';
 import { completeJoins } from './join-commit.js';
 import { dropJoined, joinedNames, readJoined } from './joined-runs.js';
 import { RUNS, type RunRecord, recordPath, STAGING, TABLES, type TableName } from './layout.js';
-import { lockRun, tryLockRun, withPublishLock } from './locks.js';
+import { type LockWait, lockRun, tryLockRun, WAIT_MS, withPublishLock } from './locks.js';
+import { checkOwn, makeShared, readIntent, strangerOf } from './own-dataset.js';
 import { StagedFiles } from './staged-files.js';
-import { syncFile, syncTree } from './sync.js';
+import { syncOne, syncTree } from './sync.js';
 
 const COMMIT = 'commit.json';
 /** Of a run, until it is in the dataset. */
@@ -45,27 +47,33 @@ export class StagedRun {
     this.files = new StagedFiles(path, run);
   }
 
-  /** @throws UscopeError DATASET_LOCKED while the run is being exported, by another process or this one */
-  static async begin(root: string, run: string): Promise<StagedRun> {
-    await makeDirectories(join(root, STAGING)).catch((error) => {
-      throw ioError(error, root);
-    });
+  /** @throws UscopeError DATASET_LOCKED while the run is being exported, by another process or this one; READER_UNTRUSTED, WRITER_* */
+  static async begin(root: string, run: string, wait: LockWait = {}): Promise<StagedRun> {
+    await checkOwn(root);
+    await makeShared(root, STAGING);
     await completeRuns(root);
-    const lock = await lockRun(root, run);
+    const lock = await lockRun(root, run, wait);
     try {
       const path = join(root, STAGING, stagedName(run));
-      await mkdir(path);
+      await mkdir(path, { mode: 0o700 });
       return new StagedRun(root, run, path, lock);
     } catch (error) {
       lock.release();
-      throw error;
+      throw ioError(error, root);
     }
   }
 
-  /** @param only the tables that are replaced; null: all of the run */
-  async publish(record: RunRecord, only: readonly TableName[] | null = null): Promise<void> {
+  /**
+   * @param only the tables that are replaced; null: all of the run
+   * @param access of all that is published; null: what it has
+   */
+  async publish(
+    record: RunRecord,
+    only: readonly TableName[] | null = null,
+    access: Access | null = null,
+  ): Promise<void> {
     await mkdir(join(this.path, 'tables'), { recursive: true });
-    await syncTree(join(this.path, 'tables'));
+    await syncTree(join(this.path, 'tables'), access);
     await withPublishLock(this.root, async (publishing) => {
       const moved = await partsOf(join(this.path, 'tables'), this.run);
       const there = await partsOf(this.root, this.run);
@@ -78,6 +86,8 @@ export class StagedRun {
       // A machine that was suspended may have lost them.
       await this.lock.check?.();
       await publishing.check?.();
+      // Now, as long as there may be no room for it: to complete a commit takes none.
+      await stageRecord(this.path, { ...record, parts }, access);
       await writeCommit(this.root, this.path, commit);
       await move(this.root, this.path, commit);
     });
@@ -94,27 +104,22 @@ export class StagedRun {
 }
 
 async function writeCommit(root: string, staged: string, commit: Commit): Promise<void> {
-  const path = join(staged, COMMIT);
-  // Now, as long as there may be no room for it: to complete a commit takes none.
-  if (commit.record !== null) await stageRecord(staged, commit.record);
-  await writeFile(`${path}.part`, `${JSON.stringify(commit)}\n`);
-  await syncFile(`${path}.part`);
   // What the commit is in must outlive a power failure before the commit does.
   await syncDirectory(join(root, STAGING));
   await syncDirectory(root);
-  await rename(`${path}.part`, path);
-  await syncDirectory(staged);
+  await replaceFile(join(staged, COMMIT), `${JSON.stringify(commit)}\n`);
 }
 
-async function stageRecord(staged: string, record: RunRecord): Promise<void> {
-  await writeFile(join(staged, RECORD), lineOf(record));
-  await syncFile(join(staged, RECORD));
+async function stageRecord(staged: string, record: RunRecord, access: Access | null): Promise<void> {
+  await replaceFile(join(staged, RECORD), lineOf(record));
+  await syncOne(join(staged, RECORD), access);
 }
 
 const lineOf = (record: RunRecord): string => `${JSON.stringify(record)}\n`;
 
-/** Completes what killed processes had committed, and removes what they had not. */
+/** Completes what killed processes had committed, and removes what they had not. In a dataset that is not this user's own it does nothing. */
 export async function completeRuns(root: string): Promise<void> {
+  if ((await strangerOf(root)) !== null) return;
   await removeStaleLocks(join(root, STAGING));
   await completeJoins(root);
   if ((await stagedRuns(root)).length === 0) return;
@@ -134,22 +139,29 @@ export async function completeRuns(root: string): Promise<void> {
   });
 }
 
-/** Takes a run away, whole. @returns false: there is no such run @throws UscopeError DATASET_LOCKED */
-export async function removeRun(root: string, run: string): Promise<boolean> {
-  await mkdir(join(root, STAGING), { recursive: true });
-  const lock = await lockRun(root, run);
+/** Takes a run away, whole. @returns false: there is no such run @throws UscopeError DATASET_LOCKED, READER_UNTRUSTED, WRITER_* */
+export async function removeRun(
+  root: string,
+  run: string,
+  wait: LockWait = { waitMs: WAIT_MS },
+): Promise<boolean> {
+  await checkOwn(root);
+  await makeShared(root, STAGING);
+  const lock = await lockRun(root, run, wait);
   try {
     return await withPublishLock(root, async () => {
       const removed = await partsOf(root, run);
       const isJoined = joinedNames(await readJoined(root)).has(run);
       if (removed.length === 0 && !isJoined && !(await exists(recordPath(root, run)))) return false;
       const staged = join(root, STAGING, stagedName(run));
-      await mkdir(staged);
+      await mkdir(staged, { mode: 0o700 });
       const commit: Commit = { run, record: null, moved: [], removed };
       await writeCommit(root, staged, commit);
       await move(root, staged, commit);
       return true;
     });
+  } catch (error) {
+    throw ioError(error, root);
   } finally {
     lock.release();
   }
@@ -183,12 +195,12 @@ async function move(root: string, staged: string, { run, record, moved, removed 
     const from = join(staged, 'tables', part);
     if (!(await exists(from))) continue; // moved already
     await moveAside(root, staged, part);
-    await mkdir(dirname(join(root, part)), { recursive: true });
+    await makeShared(root, dirname(part));
     await rename(from, join(root, part));
   }
   await syncAbove(root, [...moved, ...removed]);
   await dropJoined(root, run);
-  await mkdir(join(root, RUNS), { recursive: true });
+  await makeShared(root, RUNS);
   if (record === null) await rm(recordPath(root, run), { force: true });
   else await moveRecord(staged, record, recordPath(root, run));
   await syncDirectory(join(root, RUNS));
@@ -203,7 +215,7 @@ async function moveRecord(staged: string, record: RunRecord, path: string): Prom
   if (!(await exists(join(staged, RECORD)))) {
     const there = await readFile(path, 'utf8').catch(() => null);
     if (there === lineOf(record)) return;
-    await stageRecord(staged, record);
+    await stageRecord(staged, record, null);
   }
   await rename(join(staged, RECORD), path);
 }
@@ -227,7 +239,7 @@ async function syncAbove(root: string, parts: readonly string[]): Promise<void> 
 /** null: it was not written. @throws UscopeError DATASET_LAYOUT for one that names files outside the dataset */
 async function readCommit(staged: string): Promise<Commit | null> {
   const file = join(staged, COMMIT);
-  const text = await readFile(file, 'utf8').catch(() => null);
+  const text = await readIntent(file);
   if (text === null) return null;
   const commit = parsed(text);
   if (!commit || typeof commit.run !== 'string') return null; // renamed only when it was whole: the disk has lost it

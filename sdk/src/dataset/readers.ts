@@ -7,6 +7,7 @@ import { lockPath } from '../writer/output/path-lock.js';
 import { removeStaleLocks } from '../writer/output/stale-locks.js';
 import { type JoinedRuns, readJoined } from './joined-runs.js';
 import { STAGING } from './layout.js';
+import { strangerOf } from './own-dataset.js';
 
 const NAME = /^\.~read-(\d+)~[0-9a-f]{16}\.lock$/;
 const POLL_MS = 25;
@@ -16,10 +17,12 @@ export interface Reading {
   end(): void;
 }
 
-/** Which groups count, for as long as it is held. */
+/** Which groups count, for as long as it is held: in a dataset of this user. */
 export async function beginReading(root: string): Promise<Reading> {
+  const isOwn = (await strangerOf(root)) === null;
   for (;;) {
     const joined = await readJoined(root);
+    if (!isOwn) return { joined, end: () => undefined };
     const name = `~read-${joined.generation}~${randomBytes(8).toString('hex')}`;
     // A directory in which nothing can be created has no moves either, or they are somebody else's risk.
     const lock = await lockPath(join(root, STAGING, name)).catch(() => null);

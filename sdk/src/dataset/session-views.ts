@@ -62,7 +62,7 @@ export class SessionViews {
     for (const table of tables) {
       const version = this.versionOf(table, readings);
       if (this.unsigned.get(table) === version) continue;
-      const paths = this.filesOf(table, readings).map(({ path }) => quoted(path));
+      const paths = this.pathsOf(table, readings).map(quoted);
       await viewUnsigned(this.connection, table, paths);
       this.unsigned.set(table, version);
     }
@@ -73,6 +73,10 @@ export class SessionViews {
     return this.filesOf(table, readings)
       .map(({ path, version }) => `${path} ${version}`)
       .join('\n');
+  }
+
+  pathsOf(table: TableName, readings: readonly Reading[]): string[] {
+    return this.filesOf(table, readings).map(({ path }) => path);
   }
 
   private filesOf(table: TableName, readings: readonly Reading[]): TableFile[] {

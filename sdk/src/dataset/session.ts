@@ -22,6 +22,7 @@ import {
 } from './statements.js';
 import { namesUnsigned, UNSIGNED } from './unsigned.js';
 import { emptyView, functionsView } from './views.js';
+import { whyEmpty } from './why-empty.js';
 
 export interface SessionOptions {
   /** Such as `2GB`. */
@@ -183,15 +184,36 @@ export class SqlSession {
     });
   }
 
-  /** Runs one question and writes its rows to a Parquet file in the scratch directory. */
-  askToParquet(sql: string, signal?: AbortSignal): Promise<string> {
+  /**
+   * Runs one question and writes its rows to a Parquet file in the scratch directory, which nobody else reads.
+   * @returns also what it was made of
+   */
+  askToParquet(sql: string, signal?: AbortSignal): Promise<{ path: string; sources: string[] }> {
     const path = join(this.scratch.path, 'result.parquet');
-    return this.answer(sql, { signal }, async () => {
+    return this.answer(sql, { signal }, async (_, readings) => {
       await this.connection.run(
         `COPY (${withoutEnd(sql)}\n) TO ${quoted(path)} (FORMAT parquet, COMPRESSION zstd)`,
       );
-      return async () => path;
+      const tables = await this.names.of(sql);
+      const files = (tables.length > 0 ? tables : TABLES).flatMap((table) =>
+        this.views.pathsOf(table, readings),
+      );
+      return async () => ({ path, sources: [...this.roots, ...files] });
     });
+  }
+
+  /** Why tables that a question names can have no rows, of those that have no files. */
+  async whyEmpty(question: string): Promise<string[]> {
+    const readings = await Promise.all(this.roots.map(beginReading));
+    for (const reading of readings) reading.end();
+    const named = await this.names.of(question);
+    const empty = named.filter((table) => this.views.pathsOf(table, readings).length === 0);
+    if (empty.length === 0) return [];
+    const kinds = await this.answer('SELECT DISTINCT kind FROM traces', {}, async (prepared) => {
+      const result = await prepared.runAndReadAll();
+      return async () => result.getRows().map(([kind]) => String(kind));
+    });
+    return whyEmpty(this.roots, empty, kinds);
   }
 
   /**

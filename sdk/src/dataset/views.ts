@@ -57,17 +57,20 @@ export function viewOf(datasets: readonly ViewedDataset[], table: TableName, ali
   const key = KEYS[table];
   const selects: string[] = [];
   const ofRuns = runFiles(datasets);
-  if (ofRuns.length > 0) selects.push(filesOf(ofRuns, ['run', 'core'], key, alike.runs));
-  selects.push(...joinedSelects(datasets, key, alike.groups));
+  const keys = key === undefined ? [] : [key];
+  if (ofRuns.length > 0) selects.push(rowsOf(pathsOf(ofRuns), [...keys, 'run', 'core'], !alike.runs));
+  selects.push(...joinedSelects(datasets, keys, alike.groups));
   // Datasets of before lack some of its columns.
   if (table === 'traces' || table === 'instructions') selects.push(emptyView(table));
   return selects.length > 0 ? selects.join(' UNION ALL BY NAME ') : emptyView(table);
 }
 
+const pathsOf = (files: readonly TableFile[]): string[] => files.map(({ path }) => path);
+
 /** Files that have rows of runs that no longer count are read by themselves. */
 function joinedSelects(
   datasets: readonly ViewedDataset[],
-  key: string | undefined,
+  keys: readonly string[],
   areAlike: boolean,
 ): string[] {
   const whole: TableFile[] = [];
@@ -77,26 +80,27 @@ function joinedSelects(
     if (dropped.length === 0) whole.push(...files);
     else
       selects.push(
-        `${filesOf(files, [], key, areAlike)} WHERE run NOT IN (${dropped.map(quoted).join(', ')})`,
+        `${rowsOf(pathsOf(files), keys, !areAlike)} WHERE run NOT IN (${dropped.map(quoted).join(', ')})`,
       );
   }
-  if (whole.length > 0) selects.push(filesOf(whole, [], key, areAlike));
+  if (whole.length > 0) selects.push(rowsOf(pathsOf(whole), keys, !areAlike));
   return selects;
 }
 
-/** Files of runs whose designs differ are read together, by the names of their columns; for that the engine opens all of them. */
-function filesOf(
-  files: readonly TableFile[],
-  keys: readonly string[],
-  key: string | undefined,
-  areAlike: boolean,
-): string {
-  const partitions = [...keys, ...(key ? [key] : [])];
-  const types = partitions.map((name) => `${named(name)}: VARCHAR`).join(', ');
-  const hive =
-    partitions.length > 0 ? `hive_partitioning = true, hive_types = {${types}}` : 'hive_partitioning = false';
-  const paths = files.map(({ path }) => quoted(path)).join(', ');
-  return `SELECT * FROM read_parquet([${paths}], union_by_name = ${!areAlike}, ${hive})`;
+/**
+ * Rows of files, with a column for each of the directories right above them, whose names begin with these keys. Nothing else of a path is read: directories
+ * above the dataset may have the same keys. A filter on such a column leaves other files closed, as long as the engine's column is called `filename`.
+ * @param keys of the directories, from the outer to the inner one
+ * @param isByName files of runs whose designs differ are read by the names of their columns; for that the engine opens all of them
+ */
+export function rowsOf(paths: readonly string[], keys: readonly string[], isByName: boolean): string {
+  const files = `[${paths.map(quoted).join(', ')}], union_by_name = ${isByName}, hive_partitioning = false`;
+  if (keys.length === 0) return `SELECT * FROM read_parquet(${files})`;
+  const columns = keys.map((key, index) => {
+    const step = `split_part(filename, '/', ${index - keys.length - 1})`;
+    return `url_decode(${step}[${key.length + 2}:]) AS ${named(key)}`;
+  });
+  return `SELECT * EXCLUDE (filename), ${columns.join(', ')} FROM read_parquet(${files}, filename = true)`;
 }
 
 export function emptyView(table: TableName): string {

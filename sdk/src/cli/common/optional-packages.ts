@@ -2,6 +2,7 @@
 
 import { CANVAS_PACKAGE } from '../../base/canvas-package.js';
 import { UscopeError } from '../../base/errors.js';
+import { installCommand } from '../../dataset/engine/install-command.js';
 
 interface Need {
   /** Verb and all. */
@@ -29,7 +30,7 @@ export function missingPackage(failure: unknown): UscopeError | null {
     if (path !== known && !path.startsWith(`${known}/`)) continue;
     return new UscopeError(
       'ENV_MISSING',
-      `${who} the package ${known}, which is not installed: npm install ${packages}`,
+      `${who} the package ${known}, which is not installed: ${installCommand(packages)}`,
       {},
       { cause: failure },
     );

@@ -2,9 +2,11 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
+import { runNameOf } from '../../dataset/files/names.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 
 export interface RunFiles {
+  /** Made of the directory's name. */
   readonly run: string;
   readonly files: string[];
 }
@@ -15,7 +17,7 @@ export async function runsOf(paths: readonly string[]): Promise<RunFiles[]> {
   for (const path of paths) {
     for (const file of await tracesOf(path)) {
       const directory = isHttpUrl(file) ? dirname(new URL(file).pathname) : dirname(resolve(file));
-      const one = runs.get(directory) ?? { run: basename(directory) || 'run', files: [] };
+      const one = runs.get(directory) ?? { run: runNameOf(basename(directory) || 'run'), files: [] };
       if (!one.files.includes(file)) one.files.push(file);
       runs.set(directory, one);
     }

@@ -10,6 +10,7 @@ import {
   datasetStats,
   listRuns,
   loadEngine,
+  openWhole,
   purgeJoined,
   removeRun,
 } from '../../dataset/index.js';
@@ -36,6 +37,7 @@ export function register(program: Command): void {
     .option('--json', 'one JSON document')
     .action(async (action: string, dataset: string, runs: string[], options: DatasetOptions) => {
       if (action !== 'rm' && runs.length > 0) throw new UscopeError('CLI_USAGE', `${action} takes no runs`);
+      await openWhole(dataset);
       if (action === 'ls') await list(dataset, options);
       else if (action === 'check') await check(dataset, options);
       else if (action === 'rm') await remove(dataset, runs, options);

@@ -14,7 +14,13 @@ import {
   type TableName,
 } from '../../dataset/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
-import { DEFAULT_TABLES, DEFAULT_WINDOW, describeFailure, parseTags } from '../common/export-arguments.js';
+import {
+  DEFAULT_TABLES,
+  DEFAULT_WINDOW,
+  describeFailure,
+  describeRows,
+  parseTags,
+} from '../common/export-arguments.js';
 import { withForeignHint } from '../common/foreign-hint.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { parseCount } from '../common/numbers.js';
@@ -111,11 +117,8 @@ function print(result: RunReport | RunFailure): void {
   if ('error' in result) io.err(`uscope: ${result.run}: ${describeFailure(result)}`);
   else if (result.result === 'unchanged') io.out(`${onOneLine(result.run)}: unchanged\n`);
   else {
-    const { run, cores, instructions, gaps } = result;
-    const damage = gaps > 0 ? `, ${gaps} damaged segments in gaps` : '';
-    io.out(
-      `${onOneLine(run)}: ${cores} ${cores === 1 ? 'core' : 'cores'}, ${instructions} instructions${damage}\n`,
-    );
+    const damage = result.gaps > 0 ? `, ${result.gaps} damaged segments in gaps` : '';
+    io.out(`${onOneLine(result.run)}: ${describeRows(result)}${damage}\n`);
   }
 }
 

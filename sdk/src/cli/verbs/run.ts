@@ -4,7 +4,7 @@ import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { type RunOptions, supervise } from '../../bridge/run/supervisor.js';
-import { checkRunName } from '../../dataset/files/names.js';
+import { checkRunName, runNameOf } from '../../dataset/files/names.js';
 import {
   addDaemonOptions,
   type DaemonArguments,
@@ -15,7 +15,13 @@ import {
   onFullOf,
   schemaOf,
 } from '../common/daemon-arguments.js';
-import { DEFAULT_TABLES, DEFAULT_WINDOW, describeFailure, parseTags } from '../common/export-arguments.js';
+import {
+  DEFAULT_TABLES,
+  DEFAULT_WINDOW,
+  describeFailure,
+  describeRows,
+  parseTags,
+} from '../common/export-arguments.js';
 import { ExitCode, io } from '../common/io.js';
 import { append } from '../common/repeated.js';
 import { ringServeArguments } from '../common/ring-arguments.js';
@@ -108,9 +114,9 @@ function exportOf(options: RunArguments): Export | undefined {
     run: async (paths) => {
       const [first] = paths;
       if (first === undefined) return;
-      const { exportRuns } = await import('../../dataset/index.js');
+      const { exportRuns, openWhole } = await import('../../dataset/index.js');
       const request = {
-        run: run ?? basename(dirname(resolve(first))),
+        run: run ?? runNameOf(basename(dirname(resolve(first)))),
         files: [...paths].sort(),
         tables: DEFAULT_TABLES,
         window: DEFAULT_WINDOW,
@@ -119,10 +125,10 @@ function exportOf(options: RunArguments): Export | undefined {
       };
       const [report] = await exportRuns(dataset, [request]);
       result.hasFailed = report === undefined || 'error' in report;
+      if (!result.hasFailed) await openWhole(dataset);
       if (report && 'error' in report)
         io.err(`uscope: ${report.run} was not exported: ${describeFailure(report)}`);
-      else if (report)
-        io.err(`uscope: ${report.run}: exported to ${dataset}, ${report.instructions} instructions`);
+      else if (report) io.err(`uscope: ${report.run}: exported to ${dataset}, ${describeRows(report)}`);
     },
   };
   return result;

@@ -4,6 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import {
+  checkRunName,
   LINK,
   loadEngine,
   loadMacros,
@@ -17,7 +18,7 @@ import { type AtomicOptions, writeFileAtomically } from '../../writer/output/ato
 import { io } from '../common/io.js';
 import { type Form, RowPrinter } from '../sql/print.js';
 import { historyPath, prompt } from '../sql/prompt.js';
-import { datasetsOf } from '../sql/sources.js';
+import { SqlSources } from '../sql/sources.js';
 
 interface SqlOptions {
   readonly file?: string;
@@ -29,6 +30,7 @@ interface SqlOptions {
   readonly timeout?: string;
   readonly memory?: string;
   readonly questions?: boolean;
+  readonly run?: string;
   readonly force?: boolean;
   readonly elf?: string;
   readonly links: boolean;
@@ -55,8 +57,9 @@ export function register(program: Command): void {
     .option('--jsonl', 'one JSON object per row')
     .option('--csv', 'comma-separated values')
     .option('--markdown', 'a table in Markdown')
-    .option('--timeout <seconds>', 'longest time of the question')
-    .option('--memory <size>', 'most memory of the engine, such as 2GB')
+    .option('--run <name>', 'name of the run, of one trace or directory (default: made of the directory’s)')
+    .option('--timeout <seconds>', 'longest time of the question, and of making the tables of traces')
+    .option('--memory <size>', 'most memory of the engine, and of making the tables, such as 2GB')
     .option('--no-links', 'leave out the column with the command that opens the viewer at a row')
     .option('--elf <file>', 'the program that ran, for the names of functions')
     .option('--questions', 'list the ready-made questions')
@@ -71,28 +74,64 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
   const shape = { form: formOf(options), links: options.links };
   const timeoutMs = options.timeout === undefined ? undefined : parseSeconds(options.timeout);
   const limits = { memory: options.memory, timeoutMs, functions: await functionsOf(options.elf) };
+  if (options.run !== undefined) checkRunName(options.run);
   if (options.file === undefined && options.output === undefined && (await areAllSources(args))) {
-    await atPrompt(args, shape, limits);
+    await withSources(args, options.run, limits, (sources) => atPrompt(sources, shape, limits));
     return;
   }
-  const { sources, question } = await questionOf(args, options.file);
-  const engine = await loadEngine();
-  const datasets = await datasetsOf(sources, await tablesIn(engine, question, await loadMacros()));
-  const session = await SqlSession.open(engine, datasets, limits);
+  const { paths, question } = await questionOf(args, options.file);
+  await withSources(paths, options.run, limits, (sources) =>
+    askOnce(sources, question, shape, limits, options),
+  );
+}
+
+async function withSources(
+  paths: readonly string[],
+  run: string | undefined,
+  limits: SessionOptions,
+  work: (sources: SqlSources) => Promise<void>,
+): Promise<void> {
+  const sources = new SqlSources(paths, run, limits);
+  try {
+    await work(sources);
+  } finally {
+    await sources.close();
+  }
+}
+
+async function askOnce(
+  sources: SqlSources,
+  question: string,
+  shape: Shape,
+  limits: SessionOptions,
+  { output, force }: SqlOptions,
+): Promise<void> {
   const controller = new AbortController();
   const interrupt = (): void => controller.abort();
   process.once('SIGINT', interrupt);
+  const { signal } = controller;
   try {
-    if (options.output === undefined) await print(session, question, shape, controller.signal);
-    else {
-      const { signal } = controller;
-      const { output, force } = options;
-      await write(session, question, output, { inputs: [...sources, ...datasets], force, signal });
+    const engine = await loadEngine();
+    const begun = performance.now();
+    const datasets = await sources.datasets(await tablesIn(engine, question, await loadMacros()), signal);
+    const { timeoutMs } = limits;
+    const left = timeoutMs && Math.max(1, timeoutMs - (performance.now() - begun));
+    const session = await SqlSession.open(engine, datasets, { ...limits, timeoutMs: left });
+    try {
+      if (output === undefined) await print(session, question, shape, signal);
+      else await write(session, question, output, { inputs: [...sources.paths, ...datasets], force, signal });
+      await noteEmpty(session, question);
+    } finally {
+      await session.close();
     }
   } finally {
     process.off('SIGINT', interrupt);
-    await session.close();
   }
+}
+
+/** An answer that is empty because there is no such thing says so. */
+async function noteEmpty(session: SqlSession, question: string): Promise<void> {
+  for (const why of await session.whyEmpty(question)) io.err(`uscope: note: DATASET_EMPTY: ${why}`);
 }
 
 /** Rows of the table `functions`. */
@@ -123,13 +162,15 @@ async function areAllSources(args: readonly string[]): Promise<boolean> {
 }
 
 /** Tables of traces are made when a question names them first. */
-async function atPrompt(sources: readonly string[], shape: Shape, limits: SessionOptions): Promise<void> {
+async function atPrompt(sources: SqlSources, shape: Shape, limits: SessionOptions): Promise<void> {
   const macros = await loadMacros();
   const engine = await loadEngine();
-  const session = await SqlSession.open(engine, await datasetsOf(sources, ['traces']), limits);
+  const datasets = await sources.datasets(['traces'], new AbortController().signal);
+  const session = await SqlSession.open(engine, datasets, limits);
   const ask = async (question: string, signal: AbortSignal): Promise<void> => {
-    await datasetsOf(sources, await tablesIn(engine, question, macros));
+    await sources.datasets(await tablesIn(engine, question, macros), signal);
     await print(session, question, shape, signal);
+    await noteEmpty(session, question);
   };
   try {
     await prompt(
@@ -175,27 +216,32 @@ async function write(
   output: string,
   options: AtomicOptions,
 ): Promise<void> {
-  const rows = async () => createReadStream(await session.askToParquet(question, options.signal));
-  await writeFileAtomically(output, rows, options);
+  const inputs = [...options.inputs];
+  const rows = async () => {
+    const { path, sources } = await session.askToParquet(question, options.signal);
+    inputs.push(...sources); // nobody reads the answer who may not read all that it was made of
+    return createReadStream(path);
+  };
+  await writeFileAtomically(output, rows, { ...options, inputs });
 }
 
 async function questionOf(
   args: readonly string[],
   file: string | undefined,
-): Promise<{ sources: readonly string[]; question: string }> {
+): Promise<{ paths: readonly string[]; question: string }> {
   if (file !== undefined) {
     const question = await readFile(file, 'utf8').catch((cause) => {
       throw new UscopeError('CLI_USAGE', `the question cannot be read: ${(cause as Error).message}`);
     });
     if (args.length === 0) throw new UscopeError('CLI_USAGE', 'name a dataset or a trace');
-    return { sources: args, question };
+    return { paths: args, question };
   }
   if (args.length < 2)
     throw new UscopeError(
       'CLI_USAGE',
       'name a dataset or a trace, and ask a question: uscope sql DATASET "select …"; without a question there is a prompt on a terminal',
     );
-  return { sources: args.slice(0, -1), question: args[args.length - 1] };
+  return { paths: args.slice(0, -1), question: args[args.length - 1] };
 }
 
 function formOf({ json, jsonl, csv, markdown, output }: SqlOptions): Form {

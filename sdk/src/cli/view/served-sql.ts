@@ -10,6 +10,7 @@ import {
   type Macro,
   makeScratch,
   type Periods,
+  runNameOf,
   type Scratch,
   type ShownRange,
   SqlSession,
@@ -137,7 +138,13 @@ export class ServedSql implements SqlAnswerer {
     const isFetched = isHttpUrl(file) && tables.every((table) => this.fetched.has(table));
     if (!isFetched) {
       const wanted = new Set([...tables, ...this.fetched]);
-      const request = { run: runOf(file), files: [file], tables: [...wanted], window: WINDOW, tags: {} };
+      const request = {
+        run: runNameOf(basename(file, '.uscope')),
+        files: [file],
+        tables: [...wanted],
+        window: WINDOW,
+        tags: {},
+      };
       await exportAside(root, { ...request, replace: true, keep: true }, signal);
       if (isHttpUrl(file)) for (const table of wanted) this.fetched.add(table);
     }
@@ -189,11 +196,3 @@ function placesOf(result: Result, periods: Periods, shownPs: number): PlaceOf {
     return Number.isFinite(place) && place >= 0 ? Math.floor(place) : null;
   };
 }
-
-/** The trace's name, as far as a run can have it. */
-const runOf = (file: string): string =>
-  basename(file)
-    .replace(/\.uscope$/, '')
-    .replace(/[^\w.+-]/g, '_')
-    .replace(/^(?!\w)/, '_')
-    .slice(0, 128);

@@ -1,5 +1,6 @@
 /** DuckDB, which writes the Parquet files of datasets and answers SQL. An optional package: it is loaded when it is needed. */
 import { UscopeError } from '../../base/errors.js';
+import { installCommand, isOfPython } from './install-command.js';
 
 export type DuckDb = typeof import('@duckdb/node-api');
 export type Bindings = typeof import('@duckdb/node-bindings');
@@ -14,6 +15,10 @@ export interface Engine {
 /** What the installed release was tested with. */
 const VERSION = '1.5.6-r.1';
 
+/** PyPI has no package with the engine for Node.js. */
+const WITH_PYTHON =
+  "; without npm, uscope export makes tables that Python's duckdb, pandas and Polars read (docs/dataset-python.md)";
+
 /** @throws UscopeError DATASET_ENGINE where the package is not installed, or not for this machine */
 export async function loadEngine(): Promise<Engine> {
   try {
@@ -22,7 +27,7 @@ export async function loadEngine(): Promise<Engine> {
   } catch (cause) {
     throw new UscopeError(
       'DATASET_ENGINE',
-      `the package @duckdb/node-api is not installed; install it with "npm install @duckdb/node-api@${VERSION}"`,
+      `the package @duckdb/node-api is not installed: ${installCommand(`@duckdb/node-api@${VERSION}`)}${isOfPython() ? WITH_PYTHON : ''}`,
       {},
       { cause },
     );

@@ -19,6 +19,9 @@ const RESERVED = new Set(
   ),
 );
 
+/** Columns that come of a file's path, and the engine's for that path. */
+export const OF_PATHS = ['run', 'core', 'filename'];
+
 /** The partition above `run=`, of tables that have one. */
 export const KEYS: Readonly<Record<string, string | undefined>> = { events: 'event', slots: 'storage' };
 
@@ -33,6 +36,16 @@ export function nameInPartition(value: string): string {
   } catch {
     return value;
   }
+}
+
+/** A run's name made of a directory's or a file's. */
+export function runNameOf(text: string): string {
+  const plain = text.normalize('NFD').replace(/\p{M}/gu, '');
+  const name = plain
+    .replace(/[^\w.+-]/g, '_')
+    .replace(/^(?!\w)/, '_')
+    .slice(0, 128);
+  return name.toUpperCase() === HIVE_NULL ? `${name}_` : name;
 }
 
 /** @throws UscopeError DATASET_NAME for a name that cannot be a run */
@@ -50,7 +63,7 @@ export class ColumnNames {
 
   /** @param taken columns of the table that are there already */
   constructor(taken: Iterable<string>) {
-    this.taken = new Set(['run', 'core', ...taken]);
+    this.taken = new Set([...OF_PATHS, ...taken]);
   }
 
   add(name: string): string {

@@ -15,6 +15,8 @@ export interface Destination {
   /** Where files can be made that the dataset does not get. */
   readonly scratch: string;
   readonly budget: PageBudget;
+  /** How many were written of each table. */
+  readonly rows: Record<string, number>;
 }
 
 export interface PartTable {
@@ -55,7 +57,10 @@ export class PartFiles {
 
   private async writeGroup(): Promise<void> {
     this.file ??= await this.newFile();
+    const before = this.file.rows;
     await this.rows.writeGroup(this.file);
+    const { rows } = this.to;
+    rows[this.of.table] = (rows[this.of.table] ?? 0) + this.file.rows - before;
     if (this.file.rows < PART_ROWS) return;
     await this.file.close();
     this.file = null;

@@ -1,10 +1,12 @@
 /** Whether a dataset is whole: every run has its record and its directories, and every file can be read. */
+import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Engine, quoted } from '../engine/duckdb.js';
-import { JOINED, readJoined } from '../joined-runs.js';
-import { TABLES } from '../layout.js';
-import { completeRuns, stagedRuns } from '../publish.js';
+import { type Connection, type Engine, quoted } from '../engine/duckdb.js';
+import { readJoined } from '../joined-runs.js';
+import { JOINED, TABLES } from '../layout.js';
+import { stagedRuns } from '../publish.js';
+import { openWhole } from './complete.js';
 import { listRuns } from './runs.js';
 
 export interface Problem {
@@ -21,7 +23,7 @@ export interface Check {
 
 /** Completes what killed exports had committed, first. @throws UscopeError DATASET_LAYOUT */
 export async function checkDataset({ api }: Engine, root: string): Promise<Check> {
-  await completeRuns(root);
+  await openWhole(root);
   const runs = await listRuns(root);
   const problems: Problem[] = [];
   for (const { run, record, parts, isJoined } of runs) {
@@ -39,18 +41,25 @@ export async function checkDataset({ api }: Engine, root: string): Promise<Check
   problems.push(...(await problemsOfJoined(root)));
   const instance = await api.DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
+  const { groups } = await readJoined(root);
+  const runsOf = new Map(
+    groups.flatMap(({ files, runs, dropped }) => files.map((file) => [file, [...runs, ...dropped]])),
+  );
   let files = 0;
   let rows = 0;
   try {
     for (const path of await filesOf(root)) {
       files++;
       try {
-        // Reads every column: a file may be cut or changed in the middle.
-        const result = await connection.runAndReadAll(
-          `SELECT count(*), count(columns(*)) FROM read_parquet(${quoted(join(root, path))}, hive_partitioning = false)`,
-        );
-        rows += Number(result.getRows()[0][0]);
+        const found = await rowsIn(connection, join(root, path), runsOf.get(path));
+        rows += found.rows;
+        for (const run of found.strange)
+          problems.push({
+            run,
+            problem: `${path} has rows of it, and is not of its group; export its runs again`,
+          });
       } catch (error) {
+        if (!existsSync(join(root, path))) continue; // removed meanwhile
         const run = /(?:^|\/)run=([^/]*)/.exec(path)?.[1] ?? null;
         problems.push({ run, problem: `${path} cannot be read: ${(error as Error).message.split('\n')[0]}` });
       }
@@ -64,6 +73,26 @@ export async function checkDataset({ api }: Engine, root: string): Promise<Check
     problems.push({ run, problem: 'it is being exported by another process' });
   }
   return { runs: runs.length, files, rows, problems };
+}
+
+/** Reads every column: a file may be cut or changed in the middle. @param runs of the group, of a joined file */
+async function rowsIn(
+  connection: Connection,
+  file: string,
+  runs: readonly string[] | undefined,
+): Promise<{ rows: number; strange: string[] }> {
+  const from = `read_parquet(${quoted(file)}, hive_partitioning = false)`;
+  const counts = await connection.runAndReadAll(`SELECT count(*), count(columns(*)) FROM ${from}`);
+  const rows = Number(counts.getRows()[0][0]);
+  if (runs === undefined) return { rows, strange: [] };
+  const names = await connection.runAndReadAll(`SELECT DISTINCT run FROM ${from} ORDER BY run`);
+  return {
+    rows,
+    strange: names
+      .getRows()
+      .map(([run]) => String(run))
+      .filter((run) => !runs.includes(run)),
+  };
 }
 
 /** Files of groups that are not there, files that are of none, and rows that no longer count. */

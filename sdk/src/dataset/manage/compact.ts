@@ -1,20 +1,23 @@
 /** Joins the files of many runs: a farm leaves thousands of small ones, and an engine opens each of them. */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import type { PathLock } from '../../writer/output/path-lock.js';
 import { type Connection, type Engine, loadEngine, named, quoted } from '../engine/duckdb.js';
 import { KEYS, nameInPartition, partition } from '../files/names.js';
 import { type JoinCommit, publishJoin } from '../join-commit.js';
-import { JOINED, type JoinedGroup, joinedNames, readJoined } from '../joined-runs.js';
-import { openDataset, STAGING } from '../layout.js';
-import { tryLockJoin, tryLockRun } from '../locks.js';
+import { type JoinedGroup, joinedNames, readJoined } from '../joined-runs.js';
+import { JOINED, openDataset, STAGING } from '../layout.js';
+import { lockJoin, tryLockRun } from '../locks.js';
+import { checkOwn, makeShared, runAccess } from '../own-dataset.js';
 import { UNSIGNED_KEY } from '../parquet/parquet-file.js';
 import { completeRuns } from '../publish.js';
+import { syncOne } from '../sync.js';
 import { unsignedQuery } from '../unsigned.js';
+import { rowsOf } from '../views.js';
 import { writeFailure } from '../write-failure.js';
-import { listRuns } from './runs.js';
+import { filesBelow, listRuns } from './runs.js';
 
 /** Files of one group together, about. */
 const GROUP_BYTES = 128 * 2 ** 20;
@@ -57,19 +60,17 @@ export async function compactDataset(
   { onlyDropped = false, onProgress, waitMs = WAIT_MS }: CompactOptions = {},
 ): Promise<Compaction> {
   await openDataset(root);
-  await mkdir(join(root, STAGING), { recursive: true });
+  await checkOwn(root);
+  await makeShared(root, STAGING);
   await completeRuns(root);
-  const lock = await tryLockJoin(root);
-  if (lock === null) {
-    const detail = 'another process is joining the files of this dataset; wait for it';
-    throw new UscopeError('DATASET_LOCKED', detail, { file: root });
-  }
-  const instance = await api.DuckDBInstance.create(':memory:', {
-    memory_limit: MEMORY,
-    temp_directory: join(root, STAGING, 'spill'),
-  });
-  const connection = await instance.connect();
+  const lock = await lockJoin(root);
+  const spill = join(root, STAGING, 'spill');
+  let instance: import('@duckdb/node-api').DuckDBInstance | null = null;
   try {
+    await rm(spill, { recursive: true, force: true });
+    await mkdir(spill, { mode: 0o700 });
+    instance = await api.DuckDBInstance.create(':memory:', { memory_limit: MEMORY, temp_directory: spill });
+    const connection = await instance.connect();
     const work = new Joining(root, connection, lock, waitMs);
     const groups = groupsOf(await sourcesOf(root, onlyDropped));
     for (const [index, sources] of groups.entries()) {
@@ -82,8 +83,8 @@ export async function compactDataset(
     const detail = `the files were not joined, the dataset is as before: ${writeFailure(error, 'join them again')}`;
     throw new UscopeError('DATASET_WRITE', detail, { file: root }, { cause: error });
   } finally {
-    connection.closeSync();
-    instance.closeSync();
+    instance?.closeSync();
+    await rm(spill, { recursive: true, force: true }).catch(() => {});
     lock.release();
   }
 }
@@ -155,7 +156,7 @@ class Joining {
       const sources: Source[] = [];
       for (const source of wanted) if (await this.hold(source, locks)) sources.push(source);
       if (sources.length === 0 || (sources.length === 1 && !sources[0].group?.dropped.length)) return;
-      await mkdir(staged);
+      await mkdir(staged, { mode: 0o700 });
       const commit = await this.write(staged, sources);
       await publishJoin(this.root, staged, commit, this.lock, this.waitMs);
       this.runs += commit.group?.runs.length ?? 0;
@@ -225,31 +226,62 @@ class Joining {
 
   /** @returns false: there are no rows */
   private async writeTable(path: string, place: string, sources: readonly Source[]): Promise<boolean> {
-    const directories: string[] = [];
+    const [table] = place.split('/');
+    const parts: PartFile[] = [];
     const joined: string[] = [];
     const selects: string[] = [];
-    for (const { group, parts } of sources) {
-      const mine = parts.filter((part) => placeOf(part) === place).map((part) => join(this.root, part));
+    for (const { runs, group, parts: all } of sources) {
+      const mine = all.filter((part) => placeOf(part) === place).map((part) => join(this.root, part));
       if (group) {
         joined.push(...mine);
-        const rows = `SELECT * FROM read_parquet([${mine.map(quoted).join(', ')}], hive_partitioning = false)`;
         const dropped = group.dropped.map(quoted).join(', ');
-        selects.push(dropped === '' ? rows : `${rows} WHERE run NOT IN (${dropped})`);
-      } else for (const directory of mine) directories.push(...(await filesBelow(directory)));
+        selects.push(`${rowsOf(mine, [], false)}${dropped && ` WHERE run NOT IN (${dropped})`}`);
+      } else for (const directory of mine) parts.push(...(await partFiles(directory, runs[0])));
     }
-    this.filesBefore += joined.length + directories.length;
-    if (directories.length > 0) selects.push(runRows(directories, KEYS[place.split('/')[0]]));
-    const query = selects.join(' UNION ALL BY NAME ');
-    const expected = await this.count(`(${query})`);
-    if (expected === 0n) return false;
+    const ofGroups = selects.join(' UNION ALL BY NAME ');
+    const paths = parts.map((part) => part.path);
+    this.filesBefore += joined.length + paths.length;
+    const expected = new Map([
+      ...(ofGroups === '' ? [] : await this.rowsOfCores(`(${ofGroups})`)),
+      ...(await this.rowsOfParts(parts)),
+    ]);
+    if (expected.size === 0) return false;
+    if (paths.length > 0) selects.push(runRows(paths, KEYS[table]));
     await mkdir(dirname(path), { recursive: true });
     await this.connection.run(
-      `COPY (${query}) TO ${quoted(path)} (${PARQUET}${await this.unsigned([...joined, ...directories])})`,
+      `COPY (${selects.join(' UNION ALL BY NAME ')}) TO ${quoted(path)} (${PARQUET}${await this.unsigned([...joined, ...paths])})`,
     );
-    const written = await this.count(`read_parquet(${quoted(path)}, hive_partitioning = false)`);
-    if (written !== expected)
-      throw new Error(`${place} has ${written} rows after it was joined, and had ${expected}`);
+    const written = await this.rowsOfCores(`read_parquet(${quoted(path)}, hive_partitioning = false)`);
+    const wrong = [...expected].find(([core, rows]) => written.get(core) !== rows);
+    if (wrong || written.size > expected.size)
+      throw new Error(
+        `${place} does not have the rows of before: ${wrong ? `${wrong[0]} has ${written.get(wrong[0]) ?? 0} rows and had ${wrong[1]}` : 'it has rows of other runs'}`,
+      );
+    await syncOne(path, await runAccess([...joined, ...paths]));
     return true;
+  }
+
+  /** How many rows each run and core has, by the rows themselves. */
+  private async rowsOfCores(from: string): Promise<Map<string, bigint>> {
+    const found = await this.connection.runAndReadAll(
+      `SELECT run, core, count(*) FROM ${from} GROUP BY ALL ORDER BY ALL`,
+    );
+    return new Map(found.getRows().map(([run, core, rows]) => [coreName(run, core), rows as bigint]));
+  }
+
+  /** The same by the directories and the footers of files. */
+  private async rowsOfParts(parts: readonly PartFile[]): Promise<Map<string, bigint>> {
+    const rows = new Map<string, bigint>();
+    if (parts.length === 0) return rows;
+    const cores = new Map(parts.map(({ path, core }) => [path, core]));
+    const found = await this.connection.runAndReadAll(
+      `SELECT file_name, num_rows FROM parquet_file_metadata([${[...cores.keys()].map(quoted).join(', ')}])`,
+    );
+    for (const [path, count] of found.getRows()) {
+      const core = cores.get(String(path)) ?? '';
+      if (count !== 0n) rows.set(core, (rows.get(core) ?? 0n) + (count as bigint));
+    }
+    return rows;
   }
 
   /** What the files say of their columns, as an option of COPY. */
@@ -259,21 +291,15 @@ class Joining {
     const names = found.getRows().map(([name]) => String(name));
     return names.length === 0 ? '' : `, KV_METADATA {${quoted(UNSIGNED_KEY)}: ${quoted(names.join(','))}}`;
   }
-
-  private async count(from: string): Promise<bigint> {
-    const result = await this.connection.runAndReadAll(`SELECT count(*) FROM ${from}`);
-    return result.getRows()[0][0] as bigint;
-  }
 }
 
 /** Rows of runs' directories, with `run` and `core` as columns. The partition above stays one. */
 function runRows(paths: readonly string[], key: string | undefined): string {
-  const keys = ['run', 'core', ...(key ? [key] : [])].map((name) => `${named(name)}: VARCHAR`).join(', ');
-  return (
-    `SELECT * ${key ? `EXCLUDE (${named(key)}) ` : ''}FROM read_parquet([${paths.map(quoted).join(', ')}], union_by_name = true, ` +
-    `hive_partitioning = true, hive_types = {${keys}})`
-  );
+  if (key === undefined) return rowsOf(paths, ['run', 'core'], true);
+  return `SELECT * EXCLUDE (${named(key)}) FROM (${rowsOf(paths, [key, 'run', 'core'], true)})`;
 }
+
+const coreName = (run: unknown, core: unknown): string => `run ${run}, core ${core}`;
 
 /** Table and key of a run's directory, or of a joined file: `events/event=E`. */
 function placeOf(part: string): string {
@@ -285,11 +311,20 @@ function placeOf(part: string): string {
     : `${table}/${partition(key, nameInPartition(above.slice(key.length + 1)))}`;
 }
 
-/** In the order of cores and parts. */
-async function filesBelow(directory: string): Promise<string[]> {
-  const names = (await readdir(directory, { recursive: true })).filter((name) => name.endsWith('.parquet'));
-  const number = (name: string): number => Number(/part-(\d+)\.parquet$/.exec(name)?.[1] ?? 0);
-  return names
+interface PartFile {
+  readonly path: string;
+  /** Name of its run and core. */
+  readonly core: string;
+}
+
+/** The files of a run's directory, in the order of cores and parts. */
+async function partFiles(directory: string, run: string): Promise<PartFile[]> {
+  const files = (await filesBelow(directory)).map(({ path }) => path);
+  const number = (path: string): number => Number(/part-(\d+)\.parquet$/.exec(path)?.[1] ?? 0);
+  return files
     .sort((a, b) => dirname(a).localeCompare(dirname(b)) || number(a) - number(b))
-    .map((name) => join(directory, name));
+    .map((path) => ({
+      path,
+      core: coreName(run, nameInPartition(basename(dirname(path)).slice('core='.length))),
+    }));
 }

@@ -53,14 +53,23 @@ async function namesOf(root: string): Promise<Set<string>> {
   return names;
 }
 
-/** All Parquet files below a directory. */
+/** All Parquet files below a directory. Links are none of them, and neither is what another process removes meanwhile. */
 export async function filesBelow(path: string): Promise<{ path: string; bytes: number }[]> {
-  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(unlessGone([]));
   const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith('.parquet'));
-  return Promise.all(
+  const found = await Promise.all(
     files.map(async (entry) => {
       const file = join(entry.parentPath, entry.name);
-      return { path: file, bytes: (await stat(file)).size };
+      const size = await stat(file).then(({ size }) => size, unlessGone(null));
+      return size === null ? [] : [{ path: file, bytes: size }];
     }),
   );
+  return found.flat();
 }
+
+const unlessGone =
+  <T>(instead: T) =>
+  (error: NodeJS.ErrnoException): T => {
+    if (error.code === 'ENOENT') return instead;
+    throw error;
+  };

@@ -2,8 +2,9 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Engine, quoted } from '../engine/duckdb.js';
-import { JOINED } from '../joined-runs.js';
-import { openDataset, TABLES, type TableName } from '../layout.js';
+import { JOINED, TABLES, type TableName } from '../layout.js';
+import { queryError } from '../statements.js';
+import { openWhole } from './complete.js';
 import { filesBelow } from './runs.js';
 
 export interface TableStats {
@@ -15,7 +16,7 @@ export interface TableStats {
 
 /** Tables without files are left out. @throws UscopeError DATASET_LAYOUT */
 export async function datasetStats({ api }: Engine, root: string): Promise<TableStats[]> {
-  await openDataset(root);
+  await openWhole(root);
   const instance = await api.DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   const stats: TableStats[] = [];
@@ -34,6 +35,8 @@ export async function datasetStats({ api }: Engine, root: string): Promise<Table
       const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
       stats.push({ table, files: files.length, rows: Number(result.getRows()[0][0] ?? 0), bytes });
     }
+  } catch (error) {
+    throw queryError(error);
   } finally {
     connection.closeSync();
     instance.closeSync();

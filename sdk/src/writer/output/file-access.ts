@@ -6,7 +6,7 @@ const ACCESS_BITS = 0o666;
 const GROUP_BITS = 0o060;
 const OTHERS_BITS = 0o006;
 
-interface Access {
+export interface Access {
   readonly mode: number;
   readonly uid: number;
   readonly gid: number;
@@ -17,25 +17,35 @@ interface Access {
  * read all of them. Where it cannot have the group, a group may do what everyone may. Sources that are no files (URLs, `-`) count for nothing.
  */
 export async function giveAccessOf(sources: readonly string[], file: FileHandle): Promise<void> {
-  const found = await Promise.all(sources.map((source) => stat(source).catch(() => null)));
-  const [first, ...others] = found.filter((one) => one !== null);
-  if (!first) return;
-  const isSame = (key: 'uid' | 'gid'): boolean => others.every((other) => other[key] === first[key]);
-  const mode = others.reduce((bits, other) => bits & other.mode, first.mode);
-  const { uid, gid } = await file.stat();
-  if (isSame('gid')) await giveAccess(file, { mode, uid: isSame('uid') ? first.uid : uid, gid: first.gid });
-  else await giveAccess(file, { mode: withoutGroup(mode), uid, gid });
+  const access = await accessOf(sources);
+  if (access) await giveAccess(file, access);
 }
 
-/** As `giveAccessOf`, with what is known of the source. */
+/** That of what is derived from these sources; null: none of them is a file. */
+export async function accessOf(sources: readonly string[]): Promise<Access | null> {
+  const found = await Promise.all(sources.map((source) => stat(source).catch(() => null)));
+  const [first, ...others] = found.filter((one) => one !== null);
+  if (!first) return null;
+  const isSame = (key: 'uid' | 'gid'): boolean => others.every((other) => other[key] === first[key]);
+  const mode = others.reduce((bits, other) => bits & other.mode, first.mode);
+  const uid = isSame('uid') ? first.uid : (process.geteuid?.() ?? 0);
+  if (isSame('gid')) return { mode, uid, gid: first.gid };
+  return { mode: withoutGroup(mode), uid, gid: process.getegid?.() ?? 0 };
+}
+
+/** As `giveAccessOf`, with what is known of the source; also for directories, which only their owner writes. */
 export async function giveAccess(file: FileHandle, { mode, uid, gid }: Access): Promise<void> {
   const there = await file.stat();
   const isOwned = there.uid === uid && there.gid === gid;
   // The group first: nobody in the old group gets to read what only the new one may.
   const hasGroup =
     isOwned || (await tries(() => file.chown(uid, gid))) || (await tries(() => file.chown(-1, gid)));
-  await file.chmod((hasGroup ? mode : withoutGroup(mode)) & ACCESS_BITS);
+  const bits = hasGroup ? mode : withoutGroup(mode);
+  await file.chmod(there.isDirectory() ? directoryMode(bits) : bits & ACCESS_BITS);
 }
+
+/** Of a directory of files with a mode: those who may read them may look into it. */
+export const directoryMode = (mode: number): number => 0o700 | (mode & 0o044) | ((mode & 0o044) >> 2);
 
 /** A group that is not the source's may do what everyone may. */
 const withoutGroup = (mode: number): number =>

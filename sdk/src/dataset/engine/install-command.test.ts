@@ -1,0 +1,18 @@
+import { describe, expect, it } from 'vitest';
+import { installCommand, isOfPython } from './install-command.js';
+
+describe('the command that adds a package', () => {
+  it.each([
+    ['/work/clone/sdk/dist/base/x.js', '/work/clone', 'npm install p@1'],
+    ['/work/project/node_modules/uscope/dist/base/x.js', '/work/project/sub', 'npm install p@1'],
+    ['/usr/lib/node_modules/uscope/dist/base/x.js', '/work/project', 'npm install -g p@1'],
+    [
+      '/v env/lib/python3.11/site-packages/uscope/node_modules/uscope/dist/base/x.js',
+      '/work',
+      'npm install --prefix "/v env/lib/python3.11" p@1',
+    ],
+  ])('for %s in %s', (program, directory, command) => {
+    expect(installCommand('p@1', program, directory)).toBe(command);
+    expect(isOfPython(program)).toBe(program.includes('site-packages'));
+  });
+});
