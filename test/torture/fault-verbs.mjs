@@ -15,7 +15,6 @@ import { FaultControl, problemsOfText } from './fault-control.mjs';
  * @property {string} [output] appears whole or not at all
  * @property {boolean} [isTrace] the output is one
  * @property {boolean} [mayContinue] what is left is what the next run continues
- * @property {string[]} [repair] what a failure asks for
  * @property {() => void} [prepare] files that are there before
  * @property {() => Promise<string[]>} [check] of what is left, before the verb runs once more @property {() => Promise<string[]>} [after] that
  */
@@ -95,7 +94,7 @@ const VERBS = {
   'rm-joined': {
     args: ['dataset', 'rm', own('data'), 'r*1'],
     prepare: copyDataset('joined'),
-    repair: ['dataset', 'compact', own('data')],
+    check: runsAre([1, 2]),
     after: runsAre([1]),
   },
 };
@@ -121,7 +120,7 @@ async function attempt(kind, nth, error) {
 
 /** @param {string} kind @param {number} status @param {string} hit @returns {Promise<string[]>} */
 async function look(kind, status, hit) {
-  const { output, isTrace, mayContinue, check, after, args, repair } = VERBS[kind];
+  const { output, isTrace, mayContinue, check, after, args } = VERBS[kind];
   const problems = [];
   if (output !== undefined) {
     const isThere = existsSync(own(output));
@@ -135,7 +134,6 @@ async function look(kind, status, hit) {
   if (check && existsSync(own('data'))) problems.push(...(await check()));
   if (mayContinue || after) {
     const again = await command(args);
-    if (repair) await command(repair);
     const isGone = /has no run "r\*1"/.test(again.text);
     if (again.status !== 0 && !isGone) problems.push(`once more: ${again.text}`);
     if (after) problems.push(...(await after()));
