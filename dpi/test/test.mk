@@ -5,7 +5,7 @@
 
 TEST_COMMON = test/harness.c test/client.c test/fake_daemon.c test/fake_control.c test/fake_records.c test/schema_bytes.c
 TEST_HEADERS := $(wildcard test/*.h)
-TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections cpu pipeline slot_put lanes checkpoint snapshot session monitor handles fork control resume policy memory endurance
+TEST_NAMES = msgpack schema_chunk schema_builder vectors rejections cpu pipeline slot_put lanes checkpoint snapshot endpoint session monitor handles fork control resume policy memory endurance
 TEST_CFLAGS = -std=c11 -D_GNU_SOURCE -Iinclude -Isrc -Itest -pthread -g1 -Wall -Wextra -Wno-missing-field-initializers $(CFLAGS)
 SANITIZE = -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 

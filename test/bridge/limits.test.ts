@@ -1,7 +1,7 @@
 /** What peers cost is bounded, and what cannot be granted is refused: the daemon and the traces of others continue. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import {
   BridgeBench,
@@ -19,6 +19,7 @@ import { BIN, buildSdk, Running } from '../support/processes.js';
 // Daemons and simulators are started, and waited for.
 limitOfFile(PROCESSES_MS);
 
+const DIST = join(dirname(BIN), '../dist');
 const bench = new BridgeBench();
 beforeAll(() => buildSdk());
 afterEach(() => bench.cleanUp());
@@ -209,5 +210,43 @@ describe('schemas that are much work', () => {
       }
     });
     expect(memoryOf(target, 'VmHWM')).toBeLessThan(500);
+  });
+});
+
+describe('a process with few file descriptors left', () => {
+  /** Takes all but some, then tries what needs a connection. */
+  const TRY = (left: number) => `import { closeSync, openSync } from 'node:fs';
+import { BridgeClient } from ${JSON.stringify(join(DIST, 'bridge/client/client.js'))};
+import { control } from ${JSON.stringify(join(DIST, 'bridge/client/ctl.js'))};
+import { Daemon } from ${JSON.stringify(join(DIST, 'bridge/daemon/daemon.js'))};
+const taken = [];
+try {
+  for (;;) taken.push(openSync('/dev/null', 'r'));
+} catch {}
+for (const descriptor of taken.splice(-${left} || taken.length)) closeSync(descriptor);
+const attempts = [
+  () => BridgeClient.connect('ipc:///nowhere'),
+  () => control('ipc:///nowhere', { action: 'status' }),
+  () => Daemon.start({ endpoint: 'ipc:///nowhere', outputDirectory: '/nowhere' }),
+];
+const codes = [];
+for (const attempt of attempts) codes.push(await attempt().then(() => 'done', (error) => error.code));
+for (const descriptor of taken) closeSync(descriptor);
+console.log(codes.join());
+process.exit();
+`;
+
+  it.each([0, 1, 2, 3, 4, 5, 8])('gets a code instead of being ended, with %i left', async (left) => {
+    const directory = bench.dirs.make();
+    const script = join(directory, 'try.mjs');
+    writeFileSync(script, TRY(left));
+    const command = `ulimit -n 256 && exec "$0" "$1"`;
+    const { status, stdout } = await new Running('sh', ['-c', command, process.execPath, script], {
+      cwd: directory,
+    }).ended;
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: 'ENV_DESCRIPTORS,ENV_DESCRIPTORS,ENV_DESCRIPTORS\n',
+    });
   });
 });

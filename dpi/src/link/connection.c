@@ -118,7 +118,7 @@ static void start(struct io *io)
     if (connect_socket(io, &keys)) {
         io->state = CONN_HELLO;
         io->next_hello = 0;
-        io->unheard = false;
+        io->unheard = io->trusted = false;
         return;
     }
     snprintf(message, sizeof message, "cannot connect to \"%s\": %s", uscopei_get_config()->endpoint,
@@ -200,12 +200,16 @@ static void ping(struct io *io)
 
 /* -- receiving */
 
-/* The other end is seen before anything that it says is read. */
+/*
+ * ZeroMQ connects as soon as somebody listens, who may have come after the place was looked at. The other end
+ * is seen before anything is said to it, or that it says is believed.
+ */
 static void connected(struct io *io, int fd)
 {
     char why[512];
     io->unheard = false;
-    if (uscopei_trusts_peer(fd, why, sizeof why)) return;
+    io->trusted = uscopei_trusts_place(why, sizeof why) && uscopei_trusts_peer(fd, why, sizeof why);
+    if (io->trusted) return;
     discard(io);
     fail_all(io, "BRIDGE_ENDPOINT", why);
 }
@@ -346,7 +350,7 @@ void conn_step(struct io *io)
         io_check_process(io);
         start(io);
     }
-    if (io->state == CONN_HELLO && wanted && io->now >= io->next_hello) greet(io);
+    if (io->state == CONN_HELLO && io->trusted && wanted && io->now >= io->next_hello) greet(io);
     receive(io);
     bool waiting = anyone_waits(io);
     if (waiting && !io->was_waiting) {

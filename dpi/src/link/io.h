@@ -13,6 +13,7 @@ struct io {
     void *context, *socket, *monitor;
     enum conn_state state;
     bool was_waiting, reconnected;
+    bool trusted;      /* the other end of this connection has been looked at */
     bool unheard;      /* nobody listened at the endpoint when this connection was tried */
     bool said_awaited; /* the user knows that a daemon is waited for */
     uint64_t now;      /* ms, read once per turn */

@@ -54,7 +54,11 @@ static bool trusts_directory(const char *path, char *why, size_t size)
 bool uscopei_trusts_place(char *why, size_t size)
 {
     const char *path = ipc_path();
-    if (!path || *path != '/') return true;
+    if (!path) return true;
+    if (*path == '@') {
+        snprintf(why, size, "every user may make the abstract socket %s; use the path of a file", path);
+        return false;
+    }
     if (!uscopei_get_config()->endpoint_set && !trusts_directory(path, why, size)) return false;
     struct stat found;
     if (lstat(path, &found) != 0) return true;

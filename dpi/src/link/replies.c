@@ -28,7 +28,7 @@ static struct uscopei_session *by_trace(struct io *io, const struct message *m)
 
 static void handle_welcome(struct io *io, const struct message *m)
 {
-    if (io->state != CONN_HELLO) return;
+    if (io->state != CONN_HELLO || !io->trusted) return;
     if (m->has_v && m->v == USCOPE_PROTOCOL_VERSION) {
         io->state = CONN_READY;
         return;

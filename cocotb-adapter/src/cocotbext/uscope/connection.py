@@ -16,7 +16,7 @@ from .constants import PROTOCOL_VERSION
 from .errors import UscopeError
 from .keys import Keys
 from .messages import Message, data_header, decode_control, encode_control
-from .peer import check_peer
+from .peer import check_peer, check_place
 from .stream import Slice, Stream
 from .version import __version__
 
@@ -92,7 +92,7 @@ class Connection:
         self._thread = threading.Thread(target=self._run, name="uscope", daemon=True)
         self._thread.start()
 
-    def _connect(self, keys: Optional[Keys], connect: bool) -> "zmq.Socket[bytes]":
+    def _make_socket(self) -> "zmq.Socket[bytes]":
         socket: "zmq.Socket[bytes]" = zmq.Context.instance().socket(zmq.DEALER)
         for option, value in (
             (zmq.LINGER, 0),
@@ -103,28 +103,29 @@ class Connection:
             (zmq.RECONNECT_IVL_MAX, 500),
         ):
             socket.setsockopt(option, value)
-        if keys is not None:
-            socket.curve_serverkey = keys.server
-            socket.curve_publickey = keys.public
-            socket.curve_secretkey = keys.secret
-        try:
-            if connect:
-                socket.connect(self.endpoint)
-        except zmq.ZMQError as cause:
-            socket.close()
-            detail = f'"{self.endpoint}" is no endpoint (USCOPE_ENDPOINT): {cause}'
-            raise UscopeError("BRIDGE_ENDPOINT", detail) from cause
+        if self._keys is not None:
+            socket.curve_serverkey = self._keys.server
+            socket.curve_publickey = self._keys.public
+            socket.curve_secretkey = self._keys.secret
         return socket
 
     def _attach(self, connect: bool = True) -> None:
-        self._socket = self._connect(self._keys, connect)
+        self._welcome = False
+        self._said_hello = 0.0
         #: Somebody does, at the endpoint.
         self._listens = False
+        self._socket = self._make_socket()
+        # Before it connects: no event is missed.
         self._monitor = self._socket.get_monitor_socket(zmq.EVENT_CONNECTED | zmq.EVENT_DISCONNECTED)
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._monitor, zmq.POLLIN)
-        self._welcome = False
-        self._said_hello = 0.0
+        try:
+            if connect:
+                self._socket.connect(self.endpoint)
+        except zmq.ZMQError as cause:
+            self._detach()
+            detail = f'"{self.endpoint}" is no endpoint (USCOPE_ENDPOINT): {cause}'
+            raise UscopeError("BRIDGE_ENDPOINT", detail) from cause
 
     def _detach(self) -> None:
         self._poller.unregister(self._socket)
@@ -180,7 +181,7 @@ class Connection:
                 self.lock.notify_all()
 
     def _watch(self) -> None:
-        """The other end is seen before anything that it says is read."""
+        """The other end is seen before anything is said to it, or that it says is believed."""
         while self._monitor.poll(0):
             event = parse_monitor_message(self._monitor.recv_multipart())
             self._listens = event["event"] == zmq.EVENT_CONNECTED
@@ -188,6 +189,7 @@ class Connection:
                 self._welcome = False
                 continue
             try:
+                check_place(self._config)
                 check_peer(self._config, event["value"])
             except UscopeError as error:
                 self._fail_all(error)
@@ -225,7 +227,7 @@ class Connection:
 
     def _keep_alive(self) -> None:
         now = time.monotonic()
-        if not self._welcome and now - self._said_hello >= HELLO_INTERVAL_S:
+        if self._listens and not self._welcome and now - self._said_hello >= HELLO_INTERVAL_S:
             self._said_hello = now
             pid, start = self._process
             self._send(t="hello", v=PROTOCOL_VERSION, client=CLIENT_NAME, pid=pid, start=start)
@@ -313,7 +315,7 @@ class Connection:
     def _handle(self, message: Message) -> None:
         kind = message["t"]
         if kind == "welcome":
-            if not self._welcome:
+            if self._listens and not self._welcome:
                 self._welcome = True
                 for trace in self._traces:
                     self._open(trace)

@@ -18,6 +18,9 @@ DESCRIPTORS = 24
 
 def check_place(config: Config) -> None:
     """Directory and socket are those of a trusted user; nothing there is fine. :raises UscopeError: BRIDGE_ENDPOINT"""
+    if config.endpoint.startswith(f"{IPC}@"):
+        detail = f"every user may make the abstract socket {config.endpoint}; use the path of a file"
+        raise UscopeError("BRIDGE_ENDPOINT", detail)
     path = _path_of(config.endpoint)
     if path is None:
         return

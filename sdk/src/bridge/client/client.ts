@@ -6,6 +6,7 @@ import { Dealer } from 'zeromq';
 import { UscopeError } from '../../base/errors.js';
 import { processStart } from '../wire/client-process.js';
 import { decodeDaemonMessage, encodeControl } from '../wire/codec.js';
+import { checkDescriptors } from '../wire/descriptors.js';
 import type { ClientKeys } from '../wire/key-files.js';
 import {
   type ClientMessage,
@@ -45,9 +46,10 @@ const TICK_MS = 200;
 const PING_MS = 1000;
 
 export class BridgeClient {
-  /** Resolves when the daemon has answered. @throws UscopeError BRIDGE_NO_DAEMON, BRIDGE_VERSION, BRIDGE_ENDPOINT */
+  /** Resolves when the daemon has answered. @throws UscopeError BRIDGE_NO_DAEMON, BRIDGE_VERSION, BRIDGE_ENDPOINT, ENV_DESCRIPTORS */
   static async connect(endpoint: string, options: ClientOptions = {}): Promise<BridgeClient> {
     checkPlace(endpoint);
+    checkDescriptors();
     const client = new BridgeClient(endpoint, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, options.keys);
     try {
       while (!client.welcomed) await client.change();
@@ -184,7 +186,8 @@ export class BridgeClient {
   }
 
   private greeted(): void {
-    if (this.welcomed) return;
+    // The library connects as soon as somebody listens, who may have come after the first look.
+    if (this.welcomed || !checkPlace(this.endpoint)) return;
     this.welcomed = true;
     this.everWelcomed = true;
     for (const trace of this.opens.keys()) this.reopen(trace);

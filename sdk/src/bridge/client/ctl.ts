@@ -3,6 +3,7 @@ import { Dealer } from 'zeromq';
 import { UscopeError } from '../../base/errors.js';
 import { processStart } from '../wire/client-process.js';
 import { decodeDaemonMessage, encodeControl } from '../wire/codec.js';
+import { checkDescriptors } from '../wire/descriptors.js';
 import type { ClientKeys } from '../wire/key-files.js';
 import {
   type ClientMessage,
@@ -36,10 +37,11 @@ const HELLO_MS = 200;
 
 /**
  * Sends a command to the daemon at `endpoint`; resolves with its traces and what has become of the command in each.
- * @throws UscopeError BRIDGE_NO_DAEMON, BRIDGE_VERSION, BRIDGE_ENDPOINT, and what the daemon refuses it with
+ * @throws UscopeError BRIDGE_NO_DAEMON, BRIDGE_VERSION, BRIDGE_ENDPOINT, ENV_DESCRIPTORS, and what the daemon refuses it with
  */
 export async function control(endpoint: string, request: CtlRequest): Promise<Traces> {
   checkPlace(endpoint);
+  checkDescriptors();
   const { keys, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
   const dealer = new Dealer({
     immediate: true,
@@ -74,7 +76,7 @@ function connect(dealer: Dealer, endpoint: string): void {
   }
 }
 
-/** A daemon that starts just now, or restarts, is waited for. */
+/** A daemon that starts just now, or restarts, is waited for. Who has come after the first look is looked at before anything else is said. */
 async function greet(dealer: Dealer, endpoint: string): Promise<void> {
   const end = performance.now() + DAEMON_MS;
   const { pid } = process;
@@ -87,7 +89,7 @@ async function greet(dealer: Dealer, endpoint: string): Promise<void> {
     );
     if (!sent) continue;
     const answer = await next(dealer, HELLO_MS);
-    if (answer?.t === 'welcome') return;
+    if (answer?.t === 'welcome' && checkPlace(endpoint)) return;
     if (answer?.t === 'error') throw remoteError(answer);
   }
   throw new UscopeError('BRIDGE_NO_DAEMON', `no daemon answers at ${endpoint}`);

@@ -15,6 +15,7 @@ import { isRunning } from '../wire/client-process.js';
 import { decodeClientMessage, encodeControl } from '../wire/codec.js';
 import { Gatekeeper } from '../wire/curve.js';
 import { decodeDataHeader, isDataHeader, peekTrace } from '../wire/data-header.js';
+import { checkDescriptors } from '../wire/descriptors.js';
 import { bindEndpoint, removeSocket } from '../wire/endpoint.js';
 import type { ServerKeys } from '../wire/key-files.js';
 import {
@@ -87,8 +88,9 @@ const MAX_QUIET_WAIT_MS = 1500;
 const LINGER_MS = 200;
 
 export class Daemon {
-  /** @throws UscopeError BRIDGE_ENDPOINT, WRITER_DIRECTORY, SCHEMA_* */
+  /** @throws UscopeError BRIDGE_ENDPOINT, ENV_DESCRIPTORS, WRITER_DIRECTORY, SCHEMA_* */
   static async start(options: DaemonOptions): Promise<Daemon> {
+    checkDescriptors();
     const daemon = new Daemon(options);
     try {
       await daemon.registry.checkDefaultSchema();

@@ -8,12 +8,17 @@ import { defaultEndpoint } from './endpoint.js';
 const IPC = 'ipc:///';
 
 /**
- * Directory and socket of an ipc endpoint are those of this user, of root, or of the user that USCOPE_PEER_UID names; nothing there is fine. The
- * clients in C and Python also look at the process at the other end, which Node.js does not show.
+ * Directory and socket of an ipc endpoint are those of this user, of root, or of the user that USCOPE_PEER_UID names; nothing there is fine, but
+ * look again once somebody answers. The clients in C and Python also look at the process at the other end, which Node.js does not show.
+ * @returns false when nothing is there
  * @throws UscopeError BRIDGE_ENDPOINT
  */
-export function checkPlace(endpoint: string, env: NodeJS.ProcessEnv = process.env): void {
-  if (!endpoint.startsWith(IPC)) return;
+export function checkPlace(endpoint: string, env: NodeJS.ProcessEnv = process.env): boolean {
+  if (!endpoint.startsWith('ipc:')) return true;
+  if (!endpoint.startsWith(IPC)) {
+    const detail = 'the path of an ipc endpoint must be absolute; every user may make an abstract socket';
+    throw new UscopeError('BRIDGE_ENDPOINT', detail, { file: endpoint });
+  }
   const path = endpoint.slice(IPC.length - 1);
   // The default place is in a directory where others may create names first.
   const directory = endpoint === defaultEndpoint(env) ? there(dirname(path)) : null;
@@ -25,10 +30,11 @@ export function checkPlace(endpoint: string, env: NodeJS.ProcessEnv = process.en
     }
   }
   const socket = there(path);
-  if (!socket) return;
+  if (!socket) return false;
   checkOwner(path, socket.uid, env);
   if (!socket.isSocket())
     throw new UscopeError('BRIDGE_ENDPOINT', `${path} is not a socket`, { file: endpoint });
+  return true;
 }
 
 const there = (path: string): Stats | undefined => lstatSync(path, { throwIfNoEntry: false });
