@@ -5,7 +5,6 @@ import { openTraceFile } from '../../reader/node.js';
 import {
   choosePainter,
   drawPicture,
-  openServedTrace,
   PAINTERS,
   type Painter,
   PICTURE_FORMS,
@@ -20,6 +19,7 @@ import { io } from '../common/io.js';
 import { parseCycles } from '../common/ranges.js';
 import { Conversion } from './conversion.js';
 import { foreignFormatOf } from './foreign-format.js';
+import { openToServe } from './open.js';
 
 export interface PictureOptions {
   /** Replace a picture that is there already. */
@@ -124,10 +124,8 @@ async function inBrowser({ file, keeps, signal }: Source, asked: Asked): Promise
       await conversion.close();
     }
   }
-  const trace = await openServedTrace(file);
+  const trace = await openToServe(file);
   try {
-    // What is no trace is reported here rather than in the page.
-    await (await openTraceFile(file)).close();
     const server = await serveView(trace, { program: await programOf(asked) });
     try {
       return await ofPage(server, asked, signal);
@@ -163,9 +161,9 @@ async function conversionOf(file: string, keeps: boolean): Promise<Conversion | 
   return format === null ? null : new Conversion(file, format, basename(file), keeps);
 }
 
-function ofPage({ url }: ViewServer, asked: Asked, signal: AbortSignal): Promise<Picture> {
+function ofPage(server: ViewServer, asked: Asked, signal: AbortSignal): Promise<Picture> {
   const { kind, width, height } = asked;
-  return takePicture({ kind, width, height, url: `${url}?picture#${linkOf(asked)}`, signal });
+  return takePicture({ kind, width, height, url: server.invite(`?picture#${linkOf(asked)}`), signal });
 }
 
 /** What the page shows. */
