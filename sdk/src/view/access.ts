@@ -16,7 +16,7 @@ const WAY_IN = `403: this page belongs to the user who started it.
 
 Open the address that the command printed. Its code lets one browser in, once.
 If it was opened already, end the command, start it again, and open the new address.
-In a browser that was let in, type this address or reload it: a link on another page is not enough.`;
+In a browser that was let in, press Enter in the address bar: a link on another page is not enough.`;
 
 interface Invitation {
   /** Follows the path of the page. */

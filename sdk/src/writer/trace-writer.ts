@@ -77,7 +77,10 @@ export class TraceWriter {
    */
   beginCycle(timePs: number | bigint): void {
     if (this.inCycle)
-      throw new UscopeError('OP_NESTED_CYCLE', `beginCycle(${timePs}) inside the cycle at ${this.timePs} ps, for which endCycle is missing`);
+      throw new UscopeError(
+        'OP_NESTED_CYCLE',
+        `beginCycle(${timePs}) inside the cycle at ${this.timePs} ps, for which endCycle is missing`,
+      );
     const now = Number.isSafeInteger(timePs) ? timePs : toU64('time', timePs);
     if (now < this.timePs || timePs < 0) {
       throw new UscopeError(
