@@ -12,8 +12,12 @@ export async function enter(address) {
   return { url: new URL(place, address).href, headers: { cookie } };
 }
 
-/** As a browser does it. Waits for the page to which the address leads. @param {import('playwright-core').Page} page @param {string} address */
-export async function openView(page, address) {
+/**
+ * As a browser does it. Waits for the page to which the address leads.
+ * @param {import('playwright-core').Page} page @param {string} address @param {string} [below] goes on to this page, relative to that
+ */
+export async function openView(page, address, below) {
   await page.goto(address, { waitUntil: 'commit' });
   await page.waitForURL((url) => !url.searchParams.has('code'));
+  if (below !== undefined) await page.goto(new URL(below, page.url()).href);
 }

@@ -3,10 +3,11 @@
  * browser gets a file that leads there, which only this user may read.
  */
 import { rmSync } from 'node:fs';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execa } from 'execa';
+import { writeFileAtomically } from '../writer/output/atomic-file.js';
 import { escaped } from './page.js';
 
 /** @returns false where there is no browser to be seen: no display, a terminal of another machine, a container */
@@ -38,7 +39,7 @@ async function fileLeadingTo(url: string): Promise<string> {
   const head = `<meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>µScope</title>`;
   const address = escaped(url);
   const html = `<!doctype html>${head}<meta http-equiv="refresh" content="0; url=${address}"><a href="${address}">the viewer</a>\n`;
-  await writeFile(file, html, { mode: 0o600, flag: 'wx' });
+  await writeFileAtomically(file, html, { inputs: [], mode: 0o600 });
   return file;
 }
 
