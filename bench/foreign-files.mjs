@@ -1,5 +1,5 @@
 // @ts-check
-/** Files of other formats that the benchmarks convert: a pipeline as Kanata and as gem5's O3PipeView, structs as flux, bus transactions as FTR. */
+/** Files of other formats that the benchmarks convert: a pipeline as Kanata and as gem5's O3PipeView, retired instructions as logs of Spike and QEMU, structs as flux, bus transactions as FTR. */
 
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { FluxTag, FluxType, FluxWriter, Format, MemberType } from 'uscope/formats/flux';
@@ -79,6 +79,73 @@ export function makeGem5(path, instructions) {
       out(`O3PipeView:retire:${tick(stages.length + 1)}:store:0\n`);
     }
   });
+}
+
+/** A loop of four instructions: code, disassembly, the register that it writes. */
+const LOOP = /** @type {const} */ ([
+  ['00150513', 'addi    a0, a0, 1', 10],
+  ['00a12023', 'sw      a0, 0(sp)', 0],
+  ['00a12603', 'lw      a2, 0(sp)', 12],
+  ['00000013', 'nop', 0],
+]);
+const hex = (/** @type {number} */ value, /** @type {number} */ digits) =>
+  value.toString(16).padStart(digits, '0');
+
+/**
+ * As Spike prints it with `-l --log-commits`, of 64 bits.
+ * @param {string} path
+ * @param {number} instructions
+ */
+export function makeSpike(path, instructions) {
+  writeText(path, (out) => {
+    for (let i = 0; i < instructions; i++) {
+      const [code, text, register] = LOOP[i % LOOP.length];
+      const where = `0x${hex(0x8000_0000 + 4 * (i % 4096), 16)} (0x${code})`;
+      const address = ` mem 0x${hex(0x8000_1000 + 8 * (i % 512), 16)}`;
+      const write = register === 0 ? '' : ` x${register} 0x${hex(randomOf(i), 16)}`;
+      const memory = i % 4 === 1 ? `${address} 0x${hex(randomOf(i), 8)}` : i % 4 === 2 ? address : '';
+      out(`core   0: ${where} ${text}\ncore   0: 3 ${where}${write}${memory}\n`);
+    }
+  });
+}
+
+const NAMES =
+  'zero ra sp gp tp t0 t1 t2 s0 s1 a0 a1 a2 a3 a4 a5 a6 a7 s2 s3 s4 s5 s6 s7 s8 s9 s10 s11 t3 t4 t5 t6'.split(
+    ' ',
+  );
+const CSRS =
+  'mhartid mstatus mip mie mideleg medeleg mtvec stvec mepc sepc mcause scause mtval stval mscratch sscratch satp'.split(
+    ' ',
+  );
+const BLOCKS = 1024;
+
+/**
+ * As QEMU prints it with `-singlestep -d in_asm,exec,nochain`, of 32 bits, and with `cpu` the registers too: a kilobyte for each instruction.
+ * @param {string} path
+ * @param {number} instructions
+ * @param {boolean} hasRegisters
+ */
+export function makeQemu(path, instructions, hasRegisters) {
+  const pc = (/** @type {number} */ i) => hex(0x8000_0000 + 4 * (i % BLOCKS), 8);
+  writeText(path, (out) => {
+    for (let i = 0; i < BLOCKS; i++) {
+      const [code, text] = LOOP[i % LOOP.length];
+      out(`----------------\nIN: \nPriv: 3; Virt: 0\n0x${pc(i)}:  ${code}          ${text}\n\n`);
+      if (i < instructions) out(traceOf(i));
+    }
+    for (let i = BLOCKS; i < instructions; i++) out(traceOf(i));
+  });
+
+  /** @param {number} i */
+  function traceOf(i) {
+    const trace = `Trace 0: 0x${hex(0x7f5c_2c00_0000 + 256 * (i % BLOCKS), 12)} [00000000/${pc(i)}/00101003/ff000201] \n`;
+    if (!hasRegisters) return trace;
+    const csrs = CSRS.map((name) => ` ${name.padEnd(8)} 00000000\n`).join('');
+    const registers = NAMES.map(
+      (name, x) => ` ${`x${x}/${name}`.padEnd(8)} ${hex(randomOf(i + x), 8)}${x % 4 === 3 ? '\n' : ''}`,
+    ).join('');
+    return `${trace} V      =   0\n pc       ${pc(i)}\n${csrs}${registers}`;
+  }
 }
 
 /**

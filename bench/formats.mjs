@@ -4,7 +4,7 @@
 import { closeSync, mkdirSync, openSync, rmSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { convertByCommand, convertRepeatedly, interruptConversions, splitLines } from './conversion.mjs';
-import { makeFlux, makeFtr, makeGem5, makeKanata } from './foreign-files.mjs';
+import { makeFlux, makeFtr, makeGem5, makeKanata, makeQemu, makeSpike } from './foreign-files.mjs';
 import { median, repeat, spread } from './statistics.mjs';
 
 /** @typedef {import('./options.mjs').Options} Options */
@@ -13,6 +13,8 @@ import { median, repeat, spread } from './statistics.mjs';
 const INSTRUCTIONS = 400_000;
 const STAGES = 5;
 const MEGABYTE = 1e6;
+/** A dump of registers is a hundred times as long as the line of its instruction. */
+const DUMPS = 8;
 const FACTOR = 4;
 
 /**
@@ -22,11 +24,34 @@ const FACTOR = 4;
  * @property {string} to
  * @property {'lines' | 'bytes' | 'slices' | 'values' | 'transactions'} measure
  * @property {number} target
+ * @property {number} [instructions] part of all instructions that the file has; their number per second is a row too
  */
 
 /** In this order: what one writes the next one reads. @type {readonly Conversion[]} */
 const CONVERSIONS = [
   { name: 'Kanata in', from: 'core.kanata', to: 'core.uscope', measure: 'lines', target: 40 },
+  {
+    ...{ name: 'Spike in', from: 'spike.log', to: 'spike.uscope', measure: 'lines', target: 15 },
+    instructions: 1,
+  },
+  {
+    ...{ name: 'QEMU in', from: 'qemu.log', to: 'qemu.uscope', measure: 'lines', target: 7 },
+    instructions: 1,
+  },
+  {
+    ...{
+      name: 'QEMU with registers in',
+      from: 'dumps.log',
+      to: 'dumps.uscope',
+      measure: 'lines',
+      target: 40,
+    },
+    instructions: 1 / DUMPS,
+  },
+  { name: 'STF out', from: 'spike.uscope', to: 'spike.stf', measure: 'values', target: 0.5 },
+  { name: 'STF in', from: 'spike.stf', to: 'stf.uscope', measure: 'values', target: 0.5 },
+  { name: 'ctrace out', from: 'spike.uscope', to: 'spike.ctrace', measure: 'values', target: 0.25 },
+  { name: 'ctrace in', from: 'spike.ctrace', to: 'ctrace.uscope', measure: 'values', target: 0.25 },
   { name: 'gem5 in', from: 'core.o3', to: 'gem5.uscope', measure: 'lines', target: 40 },
   { name: 'Kanata out', from: 'core.uscope', to: 'again.kanata', measure: 'bytes', target: 60 },
   { name: 'VCD out', from: 'core.uscope', to: 'core.vcd', measure: 'bytes', target: 60 },
@@ -74,6 +99,9 @@ async function makeFiles(directory, size) {
   mkdirSync(directory);
   makeKanata(join(directory, 'core.kanata'), size);
   makeGem5(join(directory, 'core.o3'), size);
+  makeSpike(join(directory, 'spike.log'), size);
+  makeQemu(join(directory, 'qemu.log'), size, false);
+  makeQemu(join(directory, 'dumps.log'), size / DUMPS, true);
   await writing(join(directory, 'core.flux'), (output) => makeFlux(output, size));
   await writing(join(directory, 'bus.ftr'), (output) => makeFtr(output, size));
 }
@@ -98,7 +126,7 @@ async function writing(path, fill) {
  * @param {readonly import('./conversion.mjs').RepeatedConversion[]} runs
  * @returns {Promise<Row[]>}
  */
-async function speedRows({ name, from, to, measure, target }, directory, size, runs) {
+async function speedRows({ name, from, to, measure, target, instructions }, directory, size, runs) {
   const megabytes = (/** @type {string} */ file) => statSync(join(directory, file)).size / MEGABYTE;
   /** @type {Record<string, number>} */
   const counts = { lines: megabytes(from), bytes: megabytes(to), slices: (STAGES * size) / 1e6 };
@@ -124,8 +152,20 @@ async function speedRows({ name, from, to, measure, target }, directory, size, r
       target: { atLeast: target },
       limit: `${median(speeds).toFixed(0)} MB/s; ${limit.toFixed(0)} MB/s: splitting alone`,
     },
+    ...(instructions === undefined ? [] : [instructionRow(title, size * instructions, runs)]),
     all,
   ];
+}
+
+/**
+ * @param {string} title
+ * @param {number} count
+ * @param {readonly import('./conversion.mjs').RepeatedConversion[]} runs
+ * @returns {Row}
+ */
+function instructionRow(title, count, runs) {
+  const speeds = runs.map(({ mainThread }) => count / 1e6 / mainThread);
+  return { name: title, ...spread(speeds), unit: 'M instructions/s', target: { atLeast: 0.5 } };
 }
 
 /**

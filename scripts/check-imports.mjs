@@ -45,7 +45,7 @@ const LEVELS = [
 ];
 
 /** Room -> folders in it that its other folders share. Every other folder of the room knows these only. */
-const WALLS = new Map([['formats', ['common', 'pipeline', 'text']]]);
+const WALLS = new Map([['formats', ['common', 'pipeline', 'retired', 'text']]]);
 
 /** Folder -> npm packages it may import although it runs in a browser. */
 const PURE = new Map([

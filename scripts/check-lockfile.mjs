@@ -4,7 +4,8 @@
  *
  *   1. no entry says from which registry it came (`.npmrc` sees to it): the file then works with every mirror;
  *   2. every dependency has an entry, also those for other platforms. npm leaves out optional packages that its
- *      registry did not have when the file was written, and `npm ci` then refuses the file.
+ *      registry did not have when the file was written, and `npm ci` then refuses the file;
+ *   3. every package has the hash of its contents, so that no mirror can give another one.
  *
  *     node scripts/check-lockfile.mjs [FILE]     exit status 0 in order, 1 violations
  */
@@ -20,7 +21,7 @@ import { ROOT } from './step.mjs';
  * @returns {string[]} violations
  */
 export function checkLockFile(lock) {
-  return [...entriesWithHost(lock), ...entriesMissing(lock)];
+  return [...entriesWithHost(lock), ...entriesMissing(lock), ...entriesWithoutHash(lock)];
 }
 
 /** @param {LockFile} lock */
@@ -28,6 +29,17 @@ function entriesWithHost(lock) {
   const packages = Object.entries(lock.packages ?? {});
   const named = packages.filter(([, { resolved }]) => resolved?.includes('://'));
   return named.map(([path]) => `${path} names a registry host ("resolved"): write the file with this .npmrc`);
+}
+
+/** @param {LockFile} lock */
+function entriesWithoutHash(lock) {
+  const fetched = Object.entries(lock.packages ?? {}).filter(
+    ([path, { link }]) => path.startsWith('node_modules/') && !link,
+  );
+  const without = fetched.filter(([, { integrity }]) => !integrity);
+  return without.map(
+    ([path]) => `${path} has no "integrity": add what \`npm view NAME@VERSION dist.integrity\` prints`,
+  );
 }
 
 /** @param {LockFile} lock */

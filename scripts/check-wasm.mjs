@@ -21,7 +21,6 @@ const KERNELS = [
   { folder: 'sdk/kernel/index', checkedIn: 'sdk/src/trace-index/kernel' },
   { folder: 'sdk/kernel/blocks', checkedIn: 'sdk/src/semantics/blocks/kernel' },
   { folder: 'sdk/kernel/parquet', checkedIn: 'sdk/src/dataset/parquet/kernel' },
-  { folder: 'sdk/kernel/pipeline', checkedIn: 'sdk/src/formats/pipeline/kernel' },
 ];
 
 /**

@@ -22,7 +22,6 @@ const ALLOWED = new Map([
   ['semantics/program/node-lines.ts', 'reads sources'],
   ['tools/sidecar/make-sidecar.ts', 'the partial index, which an interrupted run leaves for the next one'],
   ['formats/ftr/sorter.ts', "private scratch in the draft's directory"],
-  ['bridge/daemon/daemon-file.ts', 'the announcement of a daemon'],
   ['bridge/daemon/orphan-file.ts', 'reads'],
   ['bridge/host/priority.ts', 'files of /proc'],
   ['bridge/session/client-memory.ts', "reads and maps a client's memory"],

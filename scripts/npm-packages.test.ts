@@ -67,18 +67,32 @@ describe('package-lock.json', () => {
   });
 
   it('may not name a registry', () => {
-    const lock = { packages: { 'node_modules/a': { resolved: 'https://registry.example/a-1.0.0.tgz' } } };
+    const lock = {
+      packages: {
+        'node_modules/a': { resolved: 'https://registry.example/a-1.0.0.tgz', integrity: 'sha512-a' },
+      },
+    };
     expect(checkLockFile(lock)).toEqual([expect.stringContaining('node_modules/a names a registry host')]);
   });
 
+  it('may not leave out the hash of what is fetched', () => {
+    const lock = { packages: { sdk: {}, 'node_modules/uscope': { link: true }, 'node_modules/a': {} } };
+    expect(checkLockFile(lock)).toEqual([expect.stringContaining('node_modules/a has no "integrity"')]);
+  });
+
   it('may not leave out what another platform needs', () => {
-    const lock = { packages: { 'node_modules/a': { optionalDependencies: { 'a-win32': '1.0.0' } } } };
+    const lock = {
+      packages: { 'node_modules/a': { integrity: 'sha512-a', optionalDependencies: { 'a-win32': '1.0.0' } } },
+    };
     expect(checkLockFile(lock)).toEqual([expect.stringContaining('node_modules/a needs a-win32')]);
   });
 
   it('may keep a dependency inside the package that needs it', () => {
     const lock = {
-      packages: { 'node_modules/@x/a': { dependencies: { b: '1' } }, 'node_modules/@x/a/node_modules/b': {} },
+      packages: {
+        'node_modules/@x/a': { dependencies: { b: '1' }, integrity: 'sha512-a' },
+        'node_modules/@x/a/node_modules/b': { integrity: 'sha512-b' },
+      },
     };
     expect(checkLockFile(lock)).toEqual([]);
   });

@@ -51,6 +51,11 @@ const PARTS = {
     share: 4,
     timed: (seconds) => script('', TORTURE, ['--minutes', `${seconds / 60}`, '--load', '8']),
   },
+  faults: {
+    title: 'a file call that fails',
+    share: 3,
+    timed: (seconds) => script('', TORTURE, ['--faults', '--minutes', `${seconds / 60}`]),
+  },
   power: {
     title: 'power loss at every operation',
     share: 3,

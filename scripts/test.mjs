@@ -40,7 +40,6 @@ const SOURCES = [
     'sdk/kernel/blocks',
     'sdk/kernel/index',
     'sdk/kernel/parquet',
-    'sdk/kernel/pipeline',
     'bench',
     'examples/c-model',
     'examples/cpp-model',
@@ -75,7 +74,6 @@ const KERNEL_TESTS = [
   make('the index of a segment (ASan, UBSan)', 'sdk/kernel/index', ['test']),
   make('blocks of instructions (ASan, UBSan)', 'sdk/kernel/blocks', ['test']),
   make('columns of Parquet files (ASan, UBSan)', 'sdk/kernel/parquet', ['test']),
-  make('loops over logs of pipelines (ASan, UBSan)', 'sdk/kernel/pipeline', ['test']),
 ];
 const WASM = script('checked-in WebAssembly, compiled again', 'scripts/check-wasm.mjs');
 const isOfClient = (/** @type {Command} */ { args }) => args?.includes('dpi') === true;

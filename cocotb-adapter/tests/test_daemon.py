@@ -168,7 +168,7 @@ def test_what_the_schema_does_not_allow_is_refused_counted_and_said_once(
     assert stats is not None and stats.rejected == t.rejected
     assert t.reasons == {"OP_SLOT": 2, "OP_VALUE": 1, "OP_TIME": 1, "OP_OUTSIDE_CYCLE": 1}
     assert [r.message for r in caplog.records][0] == (
-        "core0: OP_SLOT: slot 32 of core0/regs, which has 32 (further ones are only counted)"
+        "core0: in the cycle at 0 ps: OP_SLOT: slot 32 of core0/regs, which has 32 (further ones are only counted)"
     )
     assert [int(item["value"]) for item in daemon.dump("core0")] == [1]
 

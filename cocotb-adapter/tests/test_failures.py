@@ -132,7 +132,7 @@ def test_definitions_of_another_trace_are_refused(daemon: Daemon, caplog: pytest
     a.prop_set(2, 9, 0)
     a.event(99, ())
     assert a.reasons == {"OP_HANDLE": 2, "OP_STORAGE": 1, "OP_FIELD": 1, "OP_PROPERTY": 1, "OP_EVENT": 1}
-    assert "a: OP_HANDLE: core0/regs is a storage of another trace" in messages(caplog)[0]
+    assert "OP_HANDLE: core0/regs is a storage of another trace" in messages(caplog)[0]
     stats = a.close()
     assert stats is not None and (stats.items, stats.rejected) == (0, 6)
     assert messages(caplog)[-1] == (
@@ -154,7 +154,7 @@ def test_the_calls_by_number_take_names_and_refuse_wrong_ones(daemon: Daemon, ca
     t.prop_set("core0/rob", "head", 3)
     assert t.reasons == {"OP_FIELD": 1, "OP_STORAGE": 1, "OP_VALUE": 1, "OP_PROPERTY": 1}
     said = messages(caplog)
-    assert "names: OP_FIELD: core0/regs has no field 'valu'; it has value" in said[0]
+    assert "names: in the cycle at 1 ps: OP_FIELD: core0/regs has no field 'valu'; it has value" in said[0]
     assert "OP_STORAGE: the schema has no storage 'core0/reg'; it has core0/" in said[1]
     assert "OP_VALUE: core0/regs: '1' is no number" in said[2]
     assert "OP_PROPERTY: core0/rob has no property 'head'; it has " in said[3]

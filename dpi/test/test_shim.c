@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The DPI shim without a simulator: its sv* functions are played by this file. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <svdpi.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,6 +99,37 @@ TEST(open_without_a_daemon_stops_or_goes_on_as_the_environment_says)
 {
     CHECK_NUMBER(status_of_open("stop"), 3);
     CHECK_NUMBER(status_of_open("continue"), 0);
+}
+
+/* All but `left` of the descriptors that this process may have are taken. */
+static void leave_descriptors(int left)
+{
+    struct rlimit limit = {128, 128};
+    setrlimit(RLIMIT_NOFILE, &limit);
+    int last = -1;
+    for (int fd; (fd = open("/dev/null", O_RDONLY)) >= 0;)
+        last = fd;
+    for (int i = 0; i < left; i++)
+        close(last - i);
+}
+
+TEST(a_model_with_few_descriptors_left_goes_on_untraced)
+{
+    setenv("USCOPE_ON_FAILURE", "continue", 1);
+    for (int left = 0; left <= 8; left++) {
+        pid_t child = fork_child();
+        if (child == 0) {
+            capture_messages();
+            leave_descriptors(left);
+            uscope_writer_t *w = uscope_open("core0");
+            run_cycles(w, 0, 10);
+            /* the leak checker, which exit would run, needs descriptors */
+            _exit(w || !any_message_has(left == 0 ? "BRIDGE_LIMIT" : "ENV_DESCRIPTORS") ? 1 : 0);
+        }
+        int status;
+        waitpid(child, &status, 0);
+        CHECK_NUMBER(status, 0);
+    }
 }
 
 static void fork_a_simulation(void)

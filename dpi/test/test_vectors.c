@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sha256.h"
 #include "client.h"
 #include "link/messages.h"
 #include "record/recording.h"
@@ -17,6 +18,12 @@
 #define VECTORS "../test/vectors/bridge"
 #endif
 
+/* A secret, and the id of its session. */
+static const uint8_t secret[32] = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a,
+                                   0x0b, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x12, 0x13, 0x14, 0x15,
+                                   0x16, 0x17, 0x18, 0x19, 0x1a, 0x1b, 0x1c, 0x1d, 0x1e, 0x1f};
+static const uint8_t owned[16] = {0x63, 0x0d, 0xcd, 0x29, 0x66, 0xc4, 0x33, 0x66,
+                                  0x91, 0x12, 0x54, 0x48, 0xbb, 0xb2, 0x5b, 0x4f};
 static const uint8_t session[16] = {0x00, 0x11, 0x22, 0x33, 0x44, 0x55, 0x66, 0x77,
                                     0x88, 0x99, 0xAA, 0xBB, 0xCC, 0xDD, 0xEE, 0xFF};
 
@@ -99,14 +106,18 @@ TEST(what_the_client_says_is_encoded_as_agreed)
     message_open(&w, &(struct open_message){
                          .req = 1,
                          .name = "core7",
-                         .session = session,
+                         .session = owned,
                          .credit = 65536,
                          .core = 7,
                          .schema_sha256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                          .variables = "core=7,rev=b=2",
                          .memory = true,
+                         .secret = secret,
                      });
     SAME("open-generated.bin");
+    uint8_t digest[SHA256_BYTES];
+    uscopei_sha256(secret, sizeof secret, digest);
+    CHECK(memcmp(digest, owned, sizeof owned) == 0);
     message_flush(&w, 3, 65536);
     SAME("flush.bin");
     uint64_t by_code[E_NUM_OP_CODES] = {[E_OP_SLOT] = 2, [E_OP_TIME] = 1};

@@ -6,13 +6,13 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { BridgeClient } from '../../sdk/src/bridge/client/client.js';
 import { Daemon } from '../../sdk/src/bridge/daemon/daemon.js';
 import { makeKeyPair } from '../../sdk/src/bridge/wire/curve.js';
+import { newSessionKey } from '../../sdk/src/bridge/wire/session-secret.js';
 import {
   BridgeBench,
   closeMessage,
   framesFrom,
   type RawPeer,
   SCHEMA,
-  sessionId,
   upTo,
   valuesOf,
 } from '../support/bridge-peer.js';
@@ -137,20 +137,20 @@ describe('messages', () => {
   ): Promise<void> {
     const { daemon } = await bench.startDaemon({ endpoint: TCP });
     const peer = await bench.greetedPeer(daemon);
-    const session = sessionId(1);
-    let opened = await peer.open({ session });
+    const own = newSessionKey();
+    let opened = await peer.open(own);
     await peer.data(opened, 0n, 0n, framesFrom(0, 10));
     await peer.data(opened, 1n, 10n, framesFrom(10, 20));
     await disturb(peer, opened);
     let seq = 2n;
     if (refusal === 'refused') {
       expect(await peer.next('error')).toMatchObject({ trace: opened.trace, retry: true });
-      opened = await peer.open({ session });
+      opened = await peer.open(own);
       expect(opened.frames).toBe(20n);
       seq = 0n;
     }
     await peer.data(opened, seq, 20n, framesFrom(20, 30));
-    await peer.control(closeMessage(session, opened.trace, 30));
+    await peer.control(closeMessage(own.session, opened.trace, 30));
     await peer.next('closed');
     expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(30));
   }

@@ -9,38 +9,9 @@ import { SectionType } from '../../sdk/src/format/section-table.js';
 import { coreSchema, frame, set, stage, TraceBuilder } from '../support/build-trace.js';
 import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { BIN, buildSdk, Running } from '../support/processes.js';
+import { argumentsFor, OTHERS, READERS } from '../support/reading-verbs.js';
 
 limitOfFile(PROCESSES_MS);
-
-/** What follows the verb and the file; a function where the file does not follow the verb. */
-const READERS: Readonly<Record<string, readonly string[] | ((file: string) => readonly string[])>> = {
-  info: [],
-  schema: [],
-  dump: [],
-  events: [],
-  find: ['nop'],
-  tail: [],
-  state: ['--cycle', '1'],
-  history: ['entities'],
-  view: ['--png', 'out.png'],
-  timeline: [],
-  counters: [],
-  buffers: [],
-  stats: [],
-  export: ['-o', 'dataset'],
-  dataset: (file) => ['ls', file],
-  sql: ['select count(*) from instructions'],
-  index: [],
-  verify: [],
-  doctor: [],
-  recover: ['-o', 'recovered.uscope'],
-  diff: (file) => [file, file],
-  merge: (file) => [file, file, '-o', 'merged.uscope'],
-  slice: ['--cycles', '0:4', '-o', 'slice.uscope'],
-  convert: ['-o', 'out.kanata'],
-};
-/** These get no trace as an argument. */
-const OTHERS = ['run', 'serve', 'ctl', 'ctrace', 'mcp', 'codegen', 'config', 'keygen', 'completion'];
 
 let directory: string;
 const names = { table: 'table.uscope', chain: 'chain.uscope' } as const;
@@ -69,9 +40,7 @@ it('knows of every verb whether it reads a trace', async () => {
 
 describe.each(Object.values(names))('%s', (file) => {
   it.each(Object.keys(READERS))('%s', async (verb) => {
-    const more = READERS[verb]!;
-    const args = typeof more === 'function' ? more(file) : [file, ...more];
-    const process_ = new Running(process.execPath, [BIN, verb, ...args], { cwd: directory });
+    const process_ = new Running(process.execPath, [BIN, ...argumentsFor(verb, file)], { cwd: directory });
     const timer = setTimeout(() => process_.kill('SIGKILL'), 30_000);
     const { status, signal, stdout, stderr } = await process_.ended;
     clearTimeout(timer);

@@ -1,4 +1,5 @@
 /** Runs a command line of `uscope` in this process and keeps what it prints. */
+import { printable } from '../../sdk/src/base/printable.js';
 import { type BarPlace, useIo } from '../../sdk/src/cli/common/io.js';
 import { runCli } from '../../sdk/src/cli/main.js';
 
@@ -25,7 +26,7 @@ export async function runUscope(
       out += text;
     },
     err: (line) => {
-      err += `${line}\n`;
+      err += `${printable(line)}\n`; // as on stderr
     },
     flush: () => onFlush?.(out),
     colour: false,

@@ -11,8 +11,9 @@ const BUILD = join(TORTURE, 'build');
 const LIBRARY = join(ROOT, 'dpi/build/libuscope.a');
 const HEADERS = join(ROOT, 'dpi/include');
 
-/** Path of the shim, built by `buildSimulator`. */
+/** Paths of the shims, built by `buildSimulator`. */
 export const SHIM = join(BUILD, 'shim.so');
+export const FAIL_CALL = join(BUILD, 'fail-call.so');
 
 /** @returns {string} path of the program */
 export function buildSimulator() {
@@ -23,20 +24,24 @@ export function buildSimulator() {
     before: ['-std=c11', '-D_GNU_SOURCE', '-O1', '-Wall', '-Wextra', '-Werror', `-I${HEADERS}`],
     after: ['-lzmq', '-lpthread'],
   });
-  compile(SHIM, [join(TORTURE, 'shim.c')], {
-    before: [
-      '-std=gnu11',
-      '-D_GNU_SOURCE',
-      '-O1',
-      '-Wall',
-      '-Wextra',
-      '-Wconversion',
-      '-Werror',
-      '-shared',
-      '-fPIC',
-    ],
-    after: ['-ldl'],
-  });
+  for (const [shim, source] of [
+    [SHIM, 'shim.c'],
+    [FAIL_CALL, 'fail-call.c'],
+  ])
+    compile(shim, [join(TORTURE, source)], {
+      before: [
+        '-std=gnu11',
+        '-D_GNU_SOURCE',
+        '-O1',
+        '-Wall',
+        '-Wextra',
+        '-Wconversion',
+        '-Werror',
+        '-shared',
+        '-fPIC',
+      ],
+      after: ['-ldl'],
+    });
   return program;
 }
 

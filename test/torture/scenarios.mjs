@@ -21,8 +21,8 @@ import { SHIM } from './build.mjs';
 import { contentsOf } from './pattern.mjs';
 import { childOf, Program, readLedger, State, strike, until } from './processes.mjs';
 
-const BIN = fileURLToPath(new URL('../../sdk/bin/uscope.js', import.meta.url));
-const TRACE = 'core0';
+export const BIN = fileURLToPath(new URL('../../sdk/bin/uscope.js', import.meta.url));
+export const TRACE = 'core0';
 /** About a third of a second, unless something is killed. */
 const CYCLES = 6000;
 /** More than a simulator that is going to be killed can come to. */
@@ -98,7 +98,7 @@ export async function tortureRun(kind, seed, simulator) {
   return { kind, seed, kills, completed, durable, cycles, problems, skipped, output };
 }
 
-class Context {
+export class Context {
   kills = 0;
   completed = 0;
   durable = 0;
@@ -115,6 +115,9 @@ class Context {
   #isMounted = false;
   /** Whether the simulator shall have come to its end. */
   isWhole = true;
+  /** Cycles of a simulator that comes to its end, and those between two pauses of it. */
+  wanted = CYCLES;
+  pace = PACE;
   /** @type {Program[]} */
   #programs = [];
 
@@ -135,7 +138,7 @@ class Context {
 
   /** Cycles the simulator shall come to. */
   get length() {
-    return `${this.isWhole ? CYCLES : ENDLESS}`;
+    return `${this.isWhole ? this.wanted : ENDLESS}`;
   }
 
   get ledger() {
@@ -169,8 +172,13 @@ class Context {
 
   /** @param {string[]} end how the simulator ends by itself */
   supervise(...end) {
-    const simulator = [this.simulator, TRACE, this.length, `${PACE}`, this.ledgerPath, ...end];
-    return this.start(process.execPath, [BIN, 'run', '--out', 'out', '--', ...simulator]);
+    return this.startRun([], {}, end);
+  }
+
+  /** `uscope run` with these options. @param {readonly string[]} options @param {Record<string, string>} env @param {readonly string[]} end how the simulator ends by itself */
+  startRun(options, env, end = []) {
+    const simulator = [this.simulator, TRACE, this.length, `${this.pace}`, this.ledgerPath, ...end];
+    return this.start(process.execPath, [BIN, 'run', '--out', 'out', ...options, '--', ...simulator], env);
   }
 
   /** @param {{ endpoint?: string, env?: Record<string, string> }} more */
@@ -207,7 +215,7 @@ class Context {
   }
 
   simulate() {
-    return this.start(this.simulator, [TRACE, this.length, `${PACE}`, this.ledgerPath]);
+    return this.start(this.simulator, [TRACE, this.length, `${this.pace}`, this.ledgerPath]);
   }
 
   async tracing() {
@@ -224,8 +232,8 @@ class Context {
     const { completed, durable, state } = this.ledger;
     Object.assign(this, { completed, durable });
     if (this.isWhole && state !== State.CLOSED) this.problem(`the simulator is in state ${state}`);
-    if (this.isWhole && completed !== CYCLES)
-      this.problem(`the simulator completed ${completed} of ${CYCLES}`);
+    if (this.isWhole && completed !== this.wanted)
+      this.problem(`the simulator completed ${completed} of ${this.wanted}`);
     const path = join(this.directory, 'out', `${TRACE}.uscope`);
     if (completed === 0 && durable === 0) return;
     const contents = await contentsOf(path);

@@ -6,6 +6,7 @@
  *     simulator NAME CYCLES PACE LEDGER [END@CYCLE]
  *
  *   PACE    cycles between two pauses of a millisecond; 0: no pauses
+ *   TORTURE_FLUSH_EVERY (environment)  cycles after which it waits until they are durable; default FLUSH_EVERY
  *   END     how it ends when that many cycles are complete, in the middle of the next one:
  *           kill, abort, segv, exit (with status 9, as $fatal does), hang
  */
@@ -82,6 +83,8 @@ int main(int argc, char **argv)
     const char *at = argc > 5 ? strchr(argv[5], '@') : NULL;
     uint64_t end = at ? strtoull(at + 1, NULL, 10) : UINT64_MAX;
     if (!ledger) return 2;
+    const char *every = getenv("TORTURE_FLUSH_EVERY");
+    uint64_t flush_every = every ? strtoull(every, NULL, 10) : FLUSH_EVERY;
 
     uscope_schema_t *text = uscope_schema_from_text(schema, "torture.yaml");
     uscope_open_options_t options = USCOPE_OPEN_OPTIONS_INIT;
@@ -102,7 +105,7 @@ int main(int argc, char **argv)
         record(w, i);
         uscope_end_cycle(w);
         ledger->completed = i + 1;
-        if (i % FLUSH_EVERY == FLUSH_EVERY - 1 && uscope_flush(w) == 0) ledger->durable = i + 1;
+        if (i % flush_every == flush_every - 1 && uscope_flush(w) == 0) ledger->durable = i + 1;
         if (pace && i % pace == pace - 1) nanosleep(&(struct timespec){0, 1000000}, NULL);
     }
     ledger->state = CLOSING;

@@ -130,7 +130,10 @@ static uscope_writer_t *open_trace(const uscope_open_options_t *options)
     struct uscopei_trace *t = uscopei_slot_acquire(s);
     s->trace = t;
     if (!t || !uscopei_io_submit(s)) {
-        uscopei_error(E_BRIDGE_LIMIT, t ? "no thread for sending" : "%d traces are open", MAX_TRACES);
+        uscopei_error(E_BRIDGE_LIMIT,
+                      t ? "no thread for sending; there may be too few file descriptors (ulimit -n)"
+                        : "%d traces are open",
+                      MAX_TRACES);
         if (t) uscopei_slot_release(t);
         uscopei_session_free(s);
         return NULL;

@@ -107,6 +107,7 @@ struct uscopei_config {
     bool stop_on_failure;
     bool shared_memory;
     char memory_directory[128];
+    uint64_t peer_uid; /* whose daemon is trusted besides one's own and root's; UINT64_MAX: nobody's */
     bool has_run;
     uint8_t run[16];
     uint32_t core;

@@ -70,6 +70,8 @@ static void read_environment(void)
     text = getenv("USCOPE_SHM_DIR");
     snprintf(config.memory_directory, sizeof config.memory_directory, "%s",
              text && *text ? text : "/dev/shm");
+    text = getenv("USCOPE_PEER_UID");
+    config.peer_uid = text && *text ? number("USCOPE_PEER_UID", UINT64_MAX, 0, UINT32_MAX) : UINT64_MAX;
     text = getenv("USCOPE_RUN_ID");
     if (text && *text && !(config.has_run = parse_run(text, config.run)))
         uscopei_say("USCOPE_RUN_ID=%s is not 32 hexadecimal digits; it is ignored", text);

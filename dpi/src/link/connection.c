@@ -11,8 +11,10 @@
 #include <unistd.h>
 #include <zmq.h>
 
+#include "base/descriptors.h"
 #include "base/keys.h"
 #include "link/io.h"
+#include "link/peer.h"
 
 enum { HELLO_MS = 200, RETRY_MS = 10, PING_MS = 1000, SILENT_MS = 4000, MESSAGES_PER_TURN = 256 };
 
@@ -46,8 +48,8 @@ static bool watch(struct io *io)
     char name[64];
     static unsigned counter;
     snprintf(name, sizeof name, "inproc://uscope-monitor-%u", counter++);
-    if (zmq_socket_monitor(io->socket, name, ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED) != 0)
-        return false;
+    int events = ZMQ_EVENT_CONNECTED | ZMQ_EVENT_DISCONNECTED | ZMQ_EVENT_CONNECT_RETRIED;
+    if (zmq_socket_monitor(io->socket, name, events) != 0) return false;
     io->monitor = zmq_socket(io->context, ZMQ_PAIR);
     int zero = 0;
     return io->monitor && zmq_setsockopt(io->monitor, ZMQ_LINGER, &zero, sizeof zero) == 0 &&
@@ -84,12 +86,33 @@ static void fail_all(struct io *io, const char *code, const char *message)
     }
 }
 
+/* Open traces wait for descriptors as for a daemon. */
+static void refuse_opens(struct io *io)
+{
+    for (uint32_t i = 0; i < io->count; i++) {
+        struct uscopei_session *s = io->sessions[i];
+        if (s->link != LINK_DONE && !s->ever_opened)
+            io_fail(
+                s, "ENV_DESCRIPTORS",
+                "this process has too few file descriptors left for a connection to the daemon; close some, or "
+                "raise the limit (ulimit -n)");
+    }
+}
+
 static void start(struct io *io)
 {
     char message[512];
+    if (!uscopei_has_descriptors()) {
+        refuse_opens(io);
+        return;
+    }
     struct uscopei_keys keys;
     if (!uscopei_read_keys(&keys, message, sizeof message)) {
         fail_all(io, "BRIDGE_KEY", message);
+        return;
+    }
+    if (!uscopei_trusts_place(message, sizeof message)) {
+        fail_all(io, "BRIDGE_ENDPOINT", message);
         return;
     }
     if (connect_socket(io, &keys)) {
@@ -177,19 +200,33 @@ static void ping(struct io *io)
 
 /* -- receiving */
 
-/* Notes that nobody listens (yet); true when a connection that there was is lost. */
+/* The other end is seen before anything that it says is read. */
+static void connected(struct io *io, int fd)
+{
+    char why[512];
+    io->unheard = false;
+    if (uscopei_trusts_peer(fd, why, sizeof why)) return;
+    discard(io);
+    fail_all(io, "BRIDGE_ENDPOINT", why);
+}
+
+/* Notes whether somebody listens; true when a connection that there was is lost. */
 static bool monitor_says_lost(struct io *io)
 {
     bool lost = false;
     zmq_msg_t frame;
     zmq_msg_init(&frame);
     while (io->monitor && zmq_msg_recv(&frame, io->monitor, ZMQ_DONTWAIT) >= 0) {
-        /* first frame: event number and value; second: address */
+        /* first frame: event number and value, a descriptor for CONNECTED; second: address */
         uint16_t event;
-        if (!zmq_msg_more(&frame) || zmq_msg_size(&frame) < sizeof event) continue;
+        int32_t value;
+        if (!zmq_msg_more(&frame) || zmq_msg_size(&frame) < sizeof event + sizeof value) continue;
         memcpy(&event, zmq_msg_data(&frame), sizeof event);
+        memcpy(&value, (const char *)zmq_msg_data(&frame) + sizeof event, sizeof value);
         if (event == ZMQ_EVENT_DISCONNECTED)
             lost = true;
+        else if (event == ZMQ_EVENT_CONNECTED)
+            connected(io, value);
         else
             io->unheard = true;
     }
@@ -254,6 +291,10 @@ static void check_first_open(struct io *io, struct uscopei_session *s)
             "USCOPE_ENDPOINT is not set, and no daemon listens at %s; start the simulator with \"uscope run -- "
             "...\", or start \"uscope serve\"",
             config->endpoint);
+    else if (io->now >= s->open_deadline && config->has_run && !io->unheard)
+        /* "uscope run" looks after its daemon, which gets little of a busy machine: it lives, so it answers
+         */
+        s->open_deadline = io->now + config->open_timeout_ms;
     else if (io->now >= s->open_deadline)
         io_fail(
             s, "BRIDGE_NO_DAEMON",
@@ -300,7 +341,7 @@ void conn_step(struct io *io)
     bool wanted = false;
     for (uint32_t i = 0; i < io->count; i++)
         wanted |= io->sessions[i]->link != LINK_DONE;
-    if (io->state != CONN_NONE && monitor_says_lost(io)) conn_lost(io);
+    if (io->state != CONN_NONE && monitor_says_lost(io) && io->state != CONN_NONE) conn_lost(io);
     if (wanted && io->state == CONN_NONE) {
         io_check_process(io);
         start(io);

@@ -70,7 +70,8 @@ void message_open(struct mp_writer *w, const struct open_message *open)
 {
     uint32_t keys = 4u + (open->schema != NULL) + (open->schema_name != NULL) + (open->num_dut > 0) +
                     (open->interval_ps > 0) + (open->run != NULL) + (open->core != USCOPE_NO_CORE) +
-                    (open->schema_sha256 != NULL) + (count_variables(open->variables) > 0) + open->memory;
+                    (open->schema_sha256 != NULL) + (count_variables(open->variables) > 0) + open->memory +
+                    (open->secret != NULL);
     begin(w, "open", keys);
     mp_pair_uint(w, "req", open->req);
     mp_pair_str(w, "name", open->name);
@@ -85,6 +86,7 @@ void message_open(struct mp_writer *w, const struct open_message *open)
     if (open->schema_sha256) mp_pair_str(w, "schema_sha256", open->schema_sha256);
     if (count_variables(open->variables) > 0) put_variables(w, open->variables);
     if (open->memory) mp_pair_bool(w, "memory", true);
+    if (open->secret) mp_pair_bin(w, "secret", open->secret, 32);
 }
 
 void message_close(struct mp_writer *w, const struct close_message *close)

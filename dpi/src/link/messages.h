@@ -55,6 +55,7 @@ struct open_message {
     const char *schema_sha256;
     const char *variables; /* "name=value,name=value" */
     bool memory;
+    const uint8_t *secret; /* 32 bytes; NULL: absent */
 };
 void message_open(struct mp_writer *w, const struct open_message *open);
 

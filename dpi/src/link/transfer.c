@@ -55,6 +55,7 @@ static void send_open(struct io *io, struct uscopei_session *s)
         .schema_sha256 = s->schema_sha256,
         .variables = s->variables,
         .memory = offers_memory(s),
+        .secret = s->secret,
     };
     struct mp_writer w = {0};
     message_open(&w, &open);

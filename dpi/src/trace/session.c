@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sha256.h"
 #include "trace/session.h"
 
 enum { MAX_NAME = 200 };
@@ -94,8 +95,13 @@ struct uscopei_session *uscopei_session_new(const uscope_open_options_t *options
     bool taken = take_name(s, options->name) && take_schema(s, options->schema) &&
                  take_dut(s, options->dut) && take_text(&s->schema_sha256, options->schema_sha256) &&
                  take_text(&s->variables, options->variables) && s->reported &&
-                 uscopei_random_bytes(s->id, sizeof s->id);
-    if (taken) return s;
+                 uscopei_random_bytes(s->secret, sizeof s->secret);
+    if (taken) {
+        uint8_t digest[SHA256_BYTES];
+        uscopei_sha256(s->secret, sizeof s->secret, digest);
+        memcpy(s->id, digest, sizeof s->id);
+        return s;
+    }
     if (!*uscope_last_error_code())
         uscopei_error(E_BRIDGE_LIMIT, "no memory or no random numbers for a trace");
     uscopei_session_free(s);

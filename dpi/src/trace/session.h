@@ -60,7 +60,8 @@ struct uscopei_report {
 struct uscopei_session {
     struct uscopei_trace *trace;
     char name[208];
-    uint8_t id[16];
+    uint8_t id[16];     /* the beginning of the secret's SHA-256 */
+    uint8_t secret[32]; /* in no file: who has it may continue the session */
     uint8_t run[16];
     bool has_run;
     uint32_t core;

@@ -22,6 +22,8 @@ enum {
     NO_STAGE = 0xff,
 };
 
+static const uint64_t MAX_ROW_CYCLES = (uint64_t)1 << 51;
+
 /* Cells of a group; then for each stage the cycles in it, and the longest stay. */
 enum {
     LIFE_FIRST, /* birth */
@@ -66,7 +68,7 @@ struct lives {
     uint32_t stride;
     uint32_t capacity; /* groups of the segment */
     uint32_t groups, late, births, num_early;
-    bool full; /* there are more groups, none of which is followed */
+    bool full; /* there are more groups, none of which is followed, or cycles are too large */
     bool exact;
     bool lost; /* one that was in flight is no longer there when the segment begins */
     struct stats *stats;

@@ -458,10 +458,22 @@ static bool walk(struct pass *pass)
     return true;
 }
 
+/* Rows have no part where cycles are no small numbers any more: MAX_ROW_CYCLES of rows-part.ts. */
+static void limit_rows(struct pass *pass)
+{
+    for (uint32_t i = 0; i < pass->head->cores; i++) {
+        struct lives *lives = pass->lives + i;
+        if (lives->stages && pass->time / pass->groups[pass->cores[i].group].period >= MAX_ROW_CYCLES)
+            lives->full = true;
+    }
+}
+
 uint32_t index_segment(struct index_job *job)
 {
     if (index_scratch_bytes(job->plan, job->strange_slots) > job->scratch_size) return 0;
     struct pass pass;
     pass_open(&pass, job);
-    return start(&pass) && walk(&pass) ? put_container(&pass) : 0;
+    if (!start(&pass) || !walk(&pass)) return 0;
+    limit_rows(&pass);
+    return put_container(&pass);
 }

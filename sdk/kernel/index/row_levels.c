@@ -191,9 +191,13 @@ static void put_open(struct row_levels *rows, struct output *out)
 
 static bool is_done(const struct row_levels *rows)
 {
-    const double *group = open_group(rows, 0);
-    if (rows->open_count > MAX_OPEN) return true;
-    return group[PLACE_ROWS] >= rows_per_group(1) && group[PLACE_ENDED] >= group[PLACE_ROWS];
+    double *group = open_group(rows, 0);
+    if (group[PLACE_ROWS] >= rows_per_group(1) && group[PLACE_ENDED] >= group[PLACE_ROWS]) return true;
+    if (rows->open_count <= MAX_OPEN) return false;
+    /* How these end is not followed any further. The birth of at least one is known. */
+    double open = group[PLACE_ROWS] - group[PLACE_ENDED];
+    group[PLACE_UNKNOWN] = open < group[PLACE_ROWS] ? open : group[PLACE_ROWS] - 1;
+    return true;
 }
 
 static void add_late(struct row_levels *rows, uint32_t length)

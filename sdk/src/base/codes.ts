@@ -57,6 +57,7 @@ export const ERROR_CODES = {
   WRITER_EXISTS: 'The file exists and may not be replaced.',
   WRITER_DISK_FULL: 'No space is left where the trace is written.',
   WRITER_IO: 'The operating system refused a write or sync.',
+  WRITER_NO_INDEX: 'The index of a trace cannot be made; the trace is whole without it.',
   WRITER_CLOSED: 'The writer is closed or has failed earlier.',
   WRITER_OVERRUN: 'The producer ignored back-pressure: it must await ready() when endCycle() returns false.',
   WRITER_COMPRESSION: 'The compression asked for is not available here.',
@@ -67,7 +68,7 @@ export const ERROR_CODES = {
   READER_OPEN: 'The file cannot be opened or read.',
   READER_UNTRUSTED: 'A file that this program acts on may have been written by another user of the machine.',
   READER_RANGE: 'A time, cycle or index is outside the trace.',
-  READER_NAME: 'No storage, event, field, scope or clock has that name.',
+  READER_NAME: 'No storage, event, field, scope, clock, core or value of a field has that name.',
   READER_PATTERN: 'A search pattern is malformed.',
   READER_NO_CYCLES: 'A range in cycles needs a clock whose period is known; it is 0.',
   READER_COMPRESSION: 'The file uses a compression this installation cannot read.',
@@ -95,6 +96,7 @@ export const ERROR_CODES = {
   BRIDGE_INTERNAL: 'The daemon failed in a way it should not; the message says where.',
   BRIDGE_FINALIZED: 'The daemon was asked to finalize its traces while this one was open.',
   BRIDGE_FORKED: 'The trace was opened by another process, of which this one is a forked or restored copy.',
+  BRIDGE_SESSION: 'The session of a trace belongs to another client.',
   BRIDGE_KEY: 'A key for an encrypted connection is missing, malformed or not accepted.',
   BRIDGE_TRIGGER:
     'A trigger of the flight recorder is malformed or names what the schema of the trace does not have.',
@@ -139,6 +141,7 @@ export const ERROR_CODES = {
   DATASET_QUERY: 'The engine refuses the question or fails at it.',
   DATASET_TIMEOUT: 'The question took longer than it may, or was interrupted.',
   // -- command line and machine
+  CLI_SYSTEM: 'The operating system refused a call.',
   CLI_USAGE: 'The command line is wrong.',
   VIEW_ABANDONED: 'A trace that the viewer follows is not finalized, and nobody writes it any more.',
   VIEW_BROWSER: 'The browser lacks what the viewer needs; the message names it.',
@@ -157,8 +160,10 @@ export const ERROR_CODES = {
   VIEW_SLOW:
     'The page may not start threads or use WebAssembly, because of the policy of its server or since it was opened from a disk. It works, but slower.',
   VIEW_STORAGE: 'The browser does not let the page remember settings, keys and layout.',
+  ENV_MEMORY: 'The process may not reserve the memory that compiled code needs.',
   ENV_MISSING: 'A program or package needed is missing and could not be installed.',
-  ENV_VALUE: 'An environment variable or option of the Python client has a value that it cannot have.',
+  ENV_DESCRIPTORS: 'The process has too few file descriptors left.',
+  ENV_VALUE: 'An environment variable, or an option of the Python client, has a value that it cannot have.',
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { printable, printableOutput } from './printable.js';
+import { onOneLine, printable, printableOutput } from './printable.js';
 
 describe('a message of others', () => {
   it('cannot move the cursor, clear the screen or change the direction of text', () => {
@@ -14,6 +14,13 @@ describe('a message of others', () => {
     expect(printable(text)).toBe(text);
     expect(printableOutput(text)).toBe(text);
   });
+});
+
+it('a name or value of a file stays in its line', () => {
+  expect(onOneLine('a\nb\tc\u001b[30md\u2029e\u202e\u009b')).toBe(
+    'a\\x0ab\\x09c\\x1b[30md\\u2029e\\u202e\\x9b',
+  );
+  expect(onOneLine('µ 信号')).toBe('µ 信号');
 });
 
 describe('output', () => {

@@ -19,6 +19,11 @@ export function printable(message: string): string {
   });
 }
 
+/** What a file says (a name, a value, a path) inside a line of our own: it cannot end the line, colour it or drive the terminal. */
+export function onOneLine(text: string): string {
+  return /^[ -~]*$/.test(text) ? text : text.replace(UNPRINTABLE, escaped);
+}
+
 /** Output with lines, tables and colours of our own. */
 export function printableOutput(output: string): string {
   return output.replace(COLOUR_OR_UNPRINTABLE, (found) =>

@@ -1,5 +1,7 @@
 /** Colours of text in a terminal, as parameters of the terminal's SGR sequence. */
 
+import { onOneLine } from './printable.js';
+
 export type Style = string;
 
 export const BOLD: Style = '1';
@@ -17,6 +19,8 @@ export function stageStyle(stage: number, isHeld = false): Style {
   return isHeld ? `2;${colour}` : `1;${colour}`;
 }
 
+/** @param text part of a line */
 export function styled(style: Style, text: string, colour: boolean): string {
-  return colour && text !== '' ? `\x1b[${style}m${text}\x1b[0m` : text;
+  const line = onOneLine(text);
+  return colour && line !== '' ? `\x1b[${style}m${line}\x1b[0m` : line;
 }

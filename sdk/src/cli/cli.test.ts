@@ -60,7 +60,9 @@ describe('uscope', () => {
 
   it.each([
     [['frobnicate'], /^uscope: CLI_USAGE: there is no verb "frobnicate"; "uscope --help" lists them\n$/],
-    [['inof', 'x'], /CLI_USAGE: there is no verb "inof"; .*\n\(Did you mean info\?\)\n$/],
+    [['inof', 'x'], /CLI_USAGE: there is no verb "inof"; .* Did you mean "info"\?\n$/],
+    [['foo', '--help'], /CLI_USAGE: there is no verb "foo"/],
+    [['help', 'foo'], /CLI_USAGE: there is no verb "foo"/],
     [
       ['run', '--trace', './sim'],
       /CLI_USAGE: unknown option '--trace'\n\(options of the simulator follow its name: .* -- /,

@@ -27,6 +27,7 @@ beforeAll(async () => {
   const trace = new TraceBuilder({ schema: coreSchema, compression: 'lz4' }).segment({ frames }).finalize();
   await writeFile(at('input.uscope'), trace.bytes);
   await runUscope(['convert', at('input.uscope'), '-o', at('input.ctrace'), '--waive', 'all']);
+  await runUscope(['slice', at('input.uscope'), '--checkpoint-interval', '1ns', '-o', at('segments.uscope')]);
 });
 afterAll(() => rm(directory, { recursive: true }));
 
@@ -45,7 +46,8 @@ const waitForByte = () => {
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
     }
 };
-const sizes = () => readdirSync(folder).filter((name) => name.endsWith('.tmp')).map((name) => statSync(folder + '/' + name).size);
+const isNew = (name) => name.includes('.tmp/') || name.endsWith('.part');
+const sizes = () => readdirSync(folder, { recursive: true }).filter(isNew).map((name) => statSync(folder + '/' + name).size);
 const look = isMainThread && setInterval(() => {
   if (!sizes().some((size) => size >= bytes)) return;
   clearInterval(look);
@@ -55,26 +57,44 @@ const look = isMainThread && setInterval(() => {
 if (look) look.unref();
 `;
 
-it.each([
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-] as const)('%s while segments are written ends a conversion with %i', async (signal, status) => {
-  const before = await readdir(directory);
-  const options = ['--checkpoint-interval', '1ns', '-o', at('output.uscope')];
+/** Interrupts a command while it writes; how it ended, and what it said. */
+async function interrupted(args: readonly string[], signal: NodeJS.Signals) {
   const hook = `data:text/javascript,${encodeURIComponent(WAITS)}`;
-  const child = spawn(
-    process.execPath,
-    ['--import', hook, COMMAND, 'convert', at('input.ctrace'), ...options],
-    { env: { ...process.env, TEST_FOLDER: directory, TEST_BYTES: String(SOME_BYTES) } },
-  );
+  const child = spawn(process.execPath, ['--import', hook, COMMAND, ...args], {
+    env: { ...process.env, TEST_FOLDER: directory, TEST_BYTES: String(SOME_BYTES) },
+  });
   const said = child.stderr.toArray();
   const ended = once(child, 'exit');
   await Promise.race([once(child.stdout, 'data'), ended]);
   child.kill(signal);
   child.stdin.end('on');
-  expect(await ended).toEqual([status, null]);
-  expect(Buffer.concat(await said).toString()).toBe(
-    `uscope: interrupted; ${at('output.uscope')} was not written\n`,
-  );
+  return { end: await ended, said: Buffer.concat(await said).toString() };
+}
+
+it.each([
+  ['SIGINT', 130, 'convert'],
+  ['SIGTERM', 143, 'convert'],
+  ['SIGTERM', 143, 'slice'],
+  ['SIGINT', 130, 'merge'],
+] as const)('%s while segments are written ends with %i: %s', async (signal, status, verb) => {
+  const before = await readdir(directory);
+  const input = at(verb === 'convert' ? 'input.ctrace' : 'input.uscope');
+  const options = ['--checkpoint-interval', '1ns', '-o', at('output.uscope')];
+  const { end, said } = await interrupted([verb, input, ...options], signal);
+  expect(end).toEqual([status, null]);
+  expect(said).toBe(`uscope: interrupted; ${at('output.uscope')} was not written\n`);
   expect(await readdir(directory)).toEqual(before);
 });
+
+/** The lock of a process that is gone is taken over. */
+const namesOf = async () => (await readdir(directory)).filter((name) => !name.endsWith('.lock'));
+
+it.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  '%s ends a recovery, which leaves nothing',
+  async (signal) => {
+    const before = await namesOf();
+    const { end } = await interrupted(['recover', at('segments.uscope'), '-o', at('output.uscope')], signal);
+    expect(end).toEqual([null, signal]);
+    expect(await namesOf()).toEqual(before);
+  },
+);

@@ -1,6 +1,8 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
 import { Command, CommanderError } from 'commander';
-import { isUscopeError } from '../base/errors.js';
+import { isUscopeError, UscopeError } from '../base/errors.js';
+import { NOTE } from '../writer/note.js';
+import { ioError } from '../writer/output/output-file.js';
 import type { LoadAllVerbs } from './common/all-verbs.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
 import { missingPackage } from './common/optional-packages.js';
@@ -120,7 +122,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     io.flush();
     return Number(process.exitCode ?? ExitCode.OK);
   } catch (error) {
-    return reportFailure(error);
+    return reportFailure(isUscopeError(error) ? await explained(error) : error);
   }
 }
 
@@ -132,12 +134,33 @@ const wantsVersionReport = (args: readonly string[]): boolean =>
 
 /** Entry of the executable. */
 export async function main(): Promise<void> {
+  printNotes();
   process.exitCode = await runCli(process.argv.slice(2));
 }
 
+/** Notes of what a verb uses are lines as ours; other warnings of the process stay what they are. */
+function printNotes(): void {
+  const others = process.listeners('warning');
+  process.removeAllListeners('warning');
+  process.on('warning', (warning) => {
+    if (warning.name === NOTE) io.err(`uscope: note: ${warning.message}`);
+    else for (const listener of others) listener(warning);
+  });
+}
+
+/** @throws UscopeError CLI_USAGE for a verb that there is not, also where only its help is asked for */
 async function programFor(args: readonly string[]): Promise<Command> {
   const program = emptyProgram();
-  const wanted = args[0] === 'help' ? args[1] : args[0];
+  const [first, second] = args.filter((word) => !word.startsWith('-'));
+  const wanted = first === 'help' ? second : first;
+  if (wanted !== undefined && wanted !== 'help' && !VERBS.has(wanted)) {
+    const { didYouMean } = await import('../schema/suggest.js');
+    const near = didYouMean(wanted, VERBS.keys());
+    throw new UscopeError(
+      'CLI_USAGE',
+      `there is no verb "${wanted}"; "uscope --help" lists them${near && `.${near}`}`,
+    );
+  }
   for (const [name, { summary, load }] of VERBS) {
     if (name === wanted) (await load()).register(program, loadAllVerbs);
     else program.command(name).summary(summary).description(summary);
@@ -161,7 +184,9 @@ function emptyProgram(): Command {
     .helpCommand('help [verb]', 'print help for a verb')
     .configureOutput({
       writeOut: (text) => io.out(text),
-      writeErr: (text) => io.err(text.trimEnd()),
+      writeErr: (text) => {
+        for (const line of text.trimEnd().split('\n')) io.err(line);
+      },
       outputError,
     })
     .enablePositionalOptions() // else no verb can leave options to the program that it starts
@@ -171,15 +196,30 @@ function emptyProgram(): Command {
 /** Commander's own messages ("error: unknown option '--x'") in the form of ours. */
 function outputError(message: string, write: (text: string) => void): void {
   const [problem = '', ...hints] = message.trimEnd().split('\n');
-  const text = problem
-    .replace(/^error: /, '')
-    .replace(/^unknown command '(.*)'$/, 'there is no verb "$1"; "uscope --help" lists them');
-  write([`uscope: CLI_USAGE: ${text}`, ...hints].join('\n'));
+  write([`uscope: CLI_USAGE: ${problem.replace(/^error: /, '')}`, ...hints].join('\n'));
+}
+
+/** What the command line says is wrong, or names nothing. */
+const isAboutWords = ({ code }: UscopeError): boolean => code === 'CLI_USAGE' || code === 'READER_NAME';
+
+/** What is no trace may be a file of another format. */
+async function explained(error: UscopeError): Promise<UscopeError> {
+  if (!/^(FORMAT|RECOVER)_/.test(error.code)) return error;
+  const { withForeignHint } = await import('./common/foreign-hint.js');
+  return withForeignHint(error);
+}
+
+/** What the operating system refused, and nobody has given a code: it is no fault of the program. */
+function systemError(failure: unknown): unknown {
+  const { syscall, code, path, message } = (failure ?? {}) as NodeJS.ErrnoException;
+  if (syscall === undefined || code === undefined || isUscopeError(failure)) return failure;
+  if (code === 'ENOSPC' || code === 'EDQUOT') return ioError(failure, path ?? 'a file');
+  return new UscopeError('CLI_SYSTEM', `the operating system said: ${message}`, {}, { cause: failure });
 }
 
 function reportFailure(failure: unknown): number {
   if (failure instanceof BrokenPipe) return ExitCode.OK;
-  const error = missingPackage(failure) ?? failure;
+  const error = missingPackage(failure) ?? systemError(failure);
   try {
     io.flush();
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.OK : ExitCode.USAGE;
@@ -188,7 +228,7 @@ function reportFailure(failure: unknown): number {
       return ExitCode.FAILED;
     }
     io.err(`uscope: ${describeError(error)}`);
-    return error.code === 'CLI_USAGE' ? ExitCode.USAGE : ExitCode.FAILED;
+    return isAboutWords(error) ? ExitCode.USAGE : ExitCode.FAILED;
   } catch (again) {
     if (again instanceof BrokenPipe) return ExitCode.OK;
     throw again;

@@ -98,3 +98,14 @@ it('the folder of view --export is replaced with --force only, and a trace that 
   await exportView(folder, { page, trace: join(folder, 'a.uscope'), force: true });
   expect((await stat(join(folder, 'a.uscope'))).size).toBe(size);
 });
+
+it.each(['select 1; -- x', "select ';' as x; /* the end; */ ;"])(
+  'the rows of %s are written as they are printed',
+  async (question) => {
+    expect((await runUscope(['sql', at('a.uscope'), question])).status).toBe(0);
+    const { status, err } = await runUscope([
+      ...['sql', at('a.uscope'), question, '-o', at('question.parquet'), '--force'],
+    ]);
+    expect([status, err]).toEqual([0, '']);
+  },
+);

@@ -115,8 +115,8 @@ describe('uscope history', () => {
 
   it.each([
     [['rob[4]'], 1, /READER_RANGE: "core0\/rob" has slots 0 to 3, not 4/],
-    [['rub'], 1, /READER_NAME.*core0\/rob/],
-    [['rob.colour'], 1, /READER_NAME.*"colour".*ready/],
+    [['rub'], 2, /READER_NAME.*core0\/rob/],
+    [['rob.colour'], 2, /READER_NAME.*"colour".*ready/],
     [['rob[2:2]'], 2, /CLI_USAGE: "rob\[2:2\]" is empty/],
     [['rob[x]'], 2, /CLI_USAGE: "rob\[x\]" names no slots/],
     [[], 2, /CLI_USAGE: missing required argument 'storage'/],
@@ -235,7 +235,7 @@ describe('uscope dump', () => {
       'core0/entities',
     ]);
     expect(await dump('--without', 'cycles')).toMatchObject({
-      status: 1,
+      status: 2,
       err: expect.stringMatching(/READER_NAME.*"cycles".*core0\/rob/),
     });
   });
@@ -282,7 +282,7 @@ describe('cycles instead of times', () => {
     expect(times(jsonLinesOf(await run('dump', path, '--json', '--cycle', 'core_clk:1')))).toEqual(['1000']);
     expect(times(jsonLinesOf(await run('dump', path, '--json', '--cycles', ':2')))).toEqual(['0', '1000']);
     expect(await run('events', path, '--cycles', 'clk9:1:2')).toMatchObject({
-      status: 1,
+      status: 2,
       err: expect.stringMatching(/READER_NAME.*"clk9".*core_clk/),
     });
   });

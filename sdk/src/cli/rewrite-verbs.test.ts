@@ -185,7 +185,7 @@ describe('uscope slice', () => {
   it.each([
     [['--from', '9us'], 1, /READER_RANGE/],
     [['--from', '9', '--to', '3'], 2, /CLI_USAGE/],
-    [['--cycles', 'bus:1:2'], 1, /READER_NAME.*bus/],
+    [['--cycles', 'bus:1:2'], 2, /READER_NAME.*bus/],
     [['--compression', 'rar'], 2, /CLI_USAGE.*rar/],
     [['--small', '--compression', 'lz4'], 2, /CLI_USAGE.*--small writes zstd/],
   ])('%j: status %i', async (args, status, message) => {

@@ -9,7 +9,7 @@ import type { TableName } from './layout.js';
 import { PageBudget } from './parquet/page-budget.js';
 import { damagedSegments, type Gap } from './raw/gaps.js';
 import { Cycles, type RawSink, rawPass } from './raw/raw-pass.js';
-import { type CountedUnit, unitsOf } from './raw/units.js';
+import { type CountedUnit, type Unit, unitsOf } from './raw/units.js';
 import type { StagedFiles } from './staged-files.js';
 import { blocksWithGaps, outcomeOf } from './tables/blocks-with-gaps.js';
 import { CountersSink } from './tables/counters.js';
@@ -41,6 +41,7 @@ export interface TraceExport {
 const FOLLOWED: readonly TableName[] = ['instructions', 'stages', 'cycles', 'traces'];
 const RAW: readonly TableName[] = ['events', 'slots', 'counters', 'stalls', 'occupancy', 'cycles'];
 
+/** @throws UscopeError READER_RANGE: the trace has cycles that tables cannot hold exactly; READER_*, FORMAT_*, DATASET_* */
 export async function exportTrace(
   staged: StagedFiles,
   trace: Trace,
@@ -59,6 +60,18 @@ export async function exportTrace(
   }
 }
 
+/** The last time of which columns have the cycle exactly, in cycles. */
+const MAX_CYCLES = BigInt(Number.MAX_SAFE_INTEGER);
+
+/** @throws UscopeError READER_RANGE */
+function requireExactCycles({ totalTimePs }: Trace, { name, periodPs, storages, events }: Unit): void {
+  if (totalTimePs / periodPs <= MAX_CYCLES || storages.length + events.length === 0) return;
+  throw new UscopeError(
+    'READER_RANGE',
+    `the trace ends in cycle ${totalTimePs / periodPs} of "${name}": tables have exact cycles up to 2^53 - 1 only; events, timeline and find work beyond`,
+  );
+}
+
 class TraceWork {
   private readonly units: CountedUnit[];
   /** By segment. */
@@ -73,6 +86,7 @@ class TraceWork {
     private readonly request: TraceExport,
   ) {
     this.units = unitsOf(trace).map((unit) => {
+      requireExactCycles(trace, unit);
       const named = { ...unit, name: this.nameOf(unit.name) };
       return { unit: named, cycles: new Cycles(unit.periodPs) };
     });

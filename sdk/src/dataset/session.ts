@@ -18,6 +18,7 @@ import {
   type PreparedQuestion,
   prepareQuestion,
   queryError,
+  withoutEnd,
 } from './statements.js';
 import { namesUnsigned, UNSIGNED } from './unsigned.js';
 import { emptyView, functionsView } from './views.js';
@@ -185,9 +186,10 @@ export class SqlSession {
   /** Runs one question and writes its rows to a Parquet file in the scratch directory. */
   askToParquet(sql: string, signal?: AbortSignal): Promise<string> {
     const path = join(this.scratch.path, 'result.parquet');
-    const question = sql.replace(/[;\s]+$/, '');
     return this.answer(sql, { signal }, async () => {
-      await this.connection.run(`COPY (${question}\n) TO ${quoted(path)} (FORMAT parquet, COMPRESSION zstd)`);
+      await this.connection.run(
+        `COPY (${withoutEnd(sql)}\n) TO ${quoted(path)} (FORMAT parquet, COMPRESSION zstd)`,
+      );
       return async () => path;
     });
   }

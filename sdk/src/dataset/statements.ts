@@ -15,6 +15,16 @@ export function explained(sql: string): string | null {
   return rest === sql ? null : rest;
 }
 
+/** What may hold a semicolon that ends nothing, or a semicolon. */
+const ENDS =
+  /(?<!\w)e'(?:[^'\\]|\\[\s\S]|'')*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|\$(\w*)\$[\s\S]*?\$\1\$|--[^\n]*|\/\*[\s\S]*?\*\/|;/gi;
+
+/** The one statement of a question, to be put into another: without the semicolon, and the comments after it. */
+export function withoutEnd(sql: string): string {
+  for (const { 0: found, index } of sql.matchAll(ENDS)) if (found === ';') return sql.slice(0, index);
+  return sql;
+}
+
 /**
  * The question, ready to run: what is run is what was checked. Nothing is prepared before the parser's tree was, since some functions act when they are prepared.
  * @param ours ready-made questions

@@ -11,4 +11,4 @@ export {
   nameOf,
 } from './convert.js';
 export { FORMATS } from './registry.js';
-export { formatForName, formatNamed, readableFormats, sniffFormat, USCOPE } from './sniff.js';
+export { formatForName, formatNamed, formatOf, readableFormats, sniffFormat, USCOPE } from './sniff.js';

@@ -1,4 +1,5 @@
 /** LZ4 of blocks that lie anywhere, one at a time: for the foreign formats. The writer compresses in its own memory (native/lz4.ts). */
+import { reserved } from '../base/compiled-code.js';
 import type { Lz4Compress } from './kernel-exports.js';
 import { bindLz4, LZ4_TABLE_BYTES, lz4Room } from './lz4.js';
 
@@ -34,6 +35,6 @@ function openRoom(bytes: number): Room {
   const maxBytes = 2 ** Math.ceil(Math.log2(Math.max(bytes, PAGE_BYTES)));
   const size = LZ4_TABLE_BYTES + maxBytes + SLACK_BYTES + lz4Room(maxBytes) + SLACK_BYTES;
   const pages = Math.ceil(size / PAGE_BYTES);
-  const memory = new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true });
+  const memory = reserved(() => new WebAssembly.Memory({ initial: pages, maximum: pages, shared: true }));
   return { compress: bindLz4(memory), memory: new Uint8Array(memory.buffer), maxBytes };
 }

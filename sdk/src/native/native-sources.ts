@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '20c9a49fdcbb47712cd80352f92330334e7f7a217941f2e0cdc555ac1f91d5ce';
+export const SOURCES_SHA256 = '270309b5b92fcd7b56d515b6eb99c9eeec9b0b6169ffce1a0c4d811b34124c50';

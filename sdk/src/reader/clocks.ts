@@ -1,5 +1,6 @@
 /** Clocks by name, and their cycles. */
 import { UscopeError } from '../base/errors.js';
+import { namesNear } from '../base/near-names.js';
 import { type ClockDef, INHERIT_CLOCK, NO_ID, type Schema } from '../format/types.js';
 
 /** The clock of a scope, inherited where the scope names none; the first clock where no ancestor does. */
@@ -26,8 +27,9 @@ export function findClock(schema: Schema, nameOrId: string | number | undefined)
       ? schema.clocks[nameOrId]
       : schema.clocks.find(({ name }) => name === nameOrId);
   if (found) return found;
-  const known = schema.clocks.map(({ name }) => name).join(', ');
-  throw new UscopeError('READER_NAME', `the trace has no clock "${nameOrId}"; it has: ${known || 'none'}`);
+  const known = schema.clocks.map(({ name }) => name);
+  const near = namesNear(String(nameOrId), known);
+  throw new UscopeError('READER_NAME', `the trace has no clock "${nameOrId}"; ${near}`);
 }
 
 /** Period in ps. @throws UscopeError READER_NO_CYCLES when it is not known (0) */

@@ -6,7 +6,8 @@ import { lacks } from '../../../test/support/needs.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
 import { type Codec, decompressDeltas, zstdContentSize } from './codec.js';
 import { memorySource, openTrace } from './index.js';
-import { nodeCodec } from './node.js';
+import { giveBack, takeKernel } from './kernel/segment-kernel.js';
+import { nodeCodec, segmentLimit } from './node.js';
 
 // Native packages are loaded.
 limitOfFile(MANY_CASES_MS);
@@ -57,8 +58,23 @@ describe.each<[string, Codec]>([
 
   it('keeps to the limit', async () => {
     await expect(decompressDeltas(blob(lz4, 'lz4'), codec, 1000)).rejects.toThrow(
-      /FORMAT_LENGTH.*maxSegmentBytes/,
+      /FORMAT_LENGTH.*USCOPE_MAX_SEGMENT_MIB=1 .*maxSegmentBytes/,
     );
+  });
+
+  it('is 256 MiB unless the environment says otherwise', () => {
+    expect(segmentLimit({})).toBe(256 * 1024 ** 2);
+    expect(segmentLimit({ USCOPE_MAX_SEGMENT_MIB: '1024' })).toBe(1024 ** 3);
+    for (const wrong of ['0', '-1', '1.5', '1G', '99999'])
+      expect(() => segmentLimit({ USCOPE_MAX_SEGMENT_MIB: wrong })).toThrow(/^ENV_VALUE: .*MiB/);
+  });
+
+  it('of a large segment no second copy is made', () => {
+    const kernel = takeKernel()!;
+    const [large, small] = [new Uint8Array(65 * 1024 ** 2), new Uint8Array(1024)];
+    expect([kernel.place(large), kernel.decompressLz4(small, large.length)]).toEqual([0, null]);
+    expect(kernel.buffer.byteLength).toBeLessThan(1024 ** 2);
+    giveBack(kernel);
   });
 });
 

@@ -21,7 +21,9 @@ export interface Codec {
 }
 
 /** Raw size one segment may claim unless the caller says otherwise: a limit against decompression bombs. */
-export const DEFAULT_MAX_SEGMENT_BYTES = 1024 ** 3;
+export const DEFAULT_MAX_SEGMENT_BYTES = 256 * 1024 ** 2;
+/** Raises or lowers it for the command, and for programs that use `reader/node.ts`. */
+export const MAX_SEGMENT_VARIABLE = 'USCOPE_MAX_SEGMENT_MIB';
 
 export interface DeltaBlob {
   readonly bytes: Uint8Array;
@@ -47,7 +49,7 @@ export async function decompressDeltas(
   if (rawSize > maxBytes) {
     throw new UscopeError(
       'FORMAT_LENGTH',
-      `a segment claims ${rawSize} bytes of deltas, more than the limit of ${maxBytes} (option maxSegmentBytes)`,
+      `a segment claims ${rawSize} bytes of deltas, more than the limit of ${maxBytes}; if you trust the file, raise it: ${MAX_SEGMENT_VARIABLE}=${Math.ceil(rawSize / 1024 ** 2)} in the environment, or the option maxSegmentBytes`,
       { offset },
     );
   }

@@ -191,9 +191,10 @@ export class HttpFile {
     const bytes = stated > limit ? null : await readBody(response, limit, request.silence);
     if (bytes) return { kind: 'whole', bytes, validator: validatorOf(response) };
     if (stated > limit) await response.body?.cancel();
+    const size = stated > 0 ? `${stated} bytes; at most ${limit}` : `more than the ${limit} bytes that`;
     this.fail(
       'READER_HTTP_RANGES',
-      `the server does not serve parts of a file (range requests), and ${stated || 'more than the'} bytes are more than the ${limit} that are fetched whole; use a server that does, or download the file`,
+      `the server does not answer range requests, and the file has ${size} are fetched whole; use another server, or download the file`,
     );
   }
 

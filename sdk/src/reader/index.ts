@@ -1,5 +1,6 @@
 /** Reading traces, in Node and in a browser. Files in Node: `uscope/reader/node`. */
 export { type Codec, DEFAULT_MAX_SEGMENT_BYTES } from './codec.js';
+export { checkConditionValues } from './condition-values.js';
 export { type FollowedSource, followedSource, GROWN_TYPE } from './followed-source.js';
 export { type HttpOptions, httpSource, httpVersion } from './http.js';
 export { isHttpUrl } from './http-url.js';

@@ -1,5 +1,6 @@
 /** Names of a schema -> ids. Storages and events are named by their scope path without the root (`core0/rob`); a name that is unique may be used alone. */
 import { UscopeError } from '../base/errors.js';
+import { namesNear } from '../base/near-names.js';
 import {
   type EventDef,
   type FieldDef,
@@ -7,8 +8,6 @@ import {
   type Schema,
   type StorageDef,
 } from '../format/types.js';
-
-const NAMES_LISTED = 12;
 
 export class NameIndex {
   /** Qualified name of each storage and event, by id. */
@@ -49,7 +48,7 @@ export class NameIndex {
 function find<T>(kind: string, key: string | number, names: readonly string[], defs: readonly T[]): T {
   if (typeof key === 'number') {
     const def = defs[key];
-    if (def === undefined) throw unknown(kind, `${kind} ${key}`, names);
+    if (def === undefined) throw unknown(kind, String(key), String(key), names);
     return def;
   }
   const exact = names.indexOf(key);
@@ -63,7 +62,7 @@ function find<T>(kind: string, key: string | number, names: readonly string[], d
       `"${key}" is the name of several: ${candidates}; give the scope too`,
     );
   }
-  throw unknown(kind, `"${key}"`, names);
+  throw unknown(kind, key, `"${key}"`, names);
 }
 
 function fieldIndex(kind: string, fields: readonly FieldDef[], owner: string, key: string | number): number {
@@ -71,15 +70,12 @@ function fieldIndex(kind: string, fields: readonly FieldDef[], owner: string, ke
   if (index >= 0 && index < fields.length) return index;
   throw unknown(
     kind,
+    String(key),
     `${typeof key === 'number' ? key : `"${key}"`} of "${owner}"`,
     fields.map((field) => field.name),
   );
 }
 
-function unknown(kind: string, what: string, names: readonly string[]): UscopeError {
-  const listed = names.slice(0, NAMES_LISTED).join(', ') + (names.length > NAMES_LISTED ? ', …' : '');
-  return new UscopeError(
-    'READER_NAME',
-    `the trace has no ${kind} ${what.replace(`${kind} `, '')}; it has: ${listed || 'none'}`,
-  );
+function unknown(kind: string, key: string, what: string, names: readonly string[]): UscopeError {
+  return new UscopeError('READER_NAME', `the trace has no ${kind} ${what}; ${namesNear(key, names)}`);
 }

@@ -3,7 +3,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from '#platform/crc32';
 import { nativeZstdDecoder } from '#platform/zstd';
 import { UscopeError } from '../base/errors.js';
-import type { Codec } from './codec.js';
+import { type Codec, DEFAULT_MAX_SEGMENT_BYTES, MAX_SEGMENT_VARIABLE } from './codec.js';
 import { isHttpUrl } from './http-url.js';
 import { type FileOptions, handleSource } from './node-file.js';
 import type { OpenOptions } from './options.js';
@@ -37,16 +37,25 @@ export async function openSource(pathOrUrl: string, options: FileOptions = {}): 
 
 /**
  * Opens the trace at a path, at an http or https URL, or in a source, with native ZSTD and CRC-32.
- * @throws as `openTrace`, and READER_OPEN; of URLs also what `httpSource` reports
+ * @throws as `openTrace`, READER_OPEN, and ENV_VALUE (see `segmentLimit`); of URLs also what `httpSource` reports
  */
 export async function openTraceFile(from: string | Source, options: OpenOptions = {}): Promise<Trace> {
   const source = typeof from === 'string' ? await openSource(from) : from;
   try {
-    return await openTrace(source, { codec: nodeCodec, ...options });
+    const maxSegmentBytes = options.maxSegmentBytes ?? segmentLimit();
+    return await openTrace(source, { codec: nodeCodec, ...options, maxSegmentBytes });
   } catch (error) {
     await source.close?.();
     throw error;
   }
+}
+
+/** What one segment may decompress to, in bytes. @throws UscopeError ENV_VALUE: the environment has no number of MiB */
+export function segmentLimit(environment: NodeJS.ProcessEnv = process.env): number {
+  const text = environment[MAX_SEGMENT_VARIABLE];
+  if (text === undefined || text === '') return DEFAULT_MAX_SEGMENT_BYTES;
+  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text) * 1024 ** 2;
+  throw new UscopeError('ENV_VALUE', `${MAX_SEGMENT_VARIABLE}="${text}" is no number of MiB from 1 to 9999`);
 }
 
 /** Native ZSTD and CRC-32. LZ4 is the reader's own, which needs no separate memory for each segment. */

@@ -6,7 +6,7 @@ import type { TraceWarning } from './warnings.js';
 export interface OpenOptions {
   /** Decompression and checksums; by default pure TypeScript without ZSTD. `reader/node.ts` has native ones. */
   readonly codec?: Codec | undefined;
-  /** Limit of what one segment may decompress to. Default 1 GiB. */
+  /** Limit of what one segment may decompress to. Default 256 MiB; in Node the environment may say otherwise (`USCOPE_MAX_SEGMENT_MIB`). */
   readonly maxSegmentBytes?: number | undefined;
   /** Limit of the memory of one state. Default 512 MiB. */
   readonly maxStateBytes?: number | undefined;

@@ -41,6 +41,9 @@ export type Column = readonly bigint[] | readonly number[];
 /** Greatest number of a column of numbers: a difference of two in zigzag form is a safe integer too. */
 export const MAX_SMALL = 2 ** 51;
 
+/** The greatest number of 64 bits that is a double. */
+export const MAX_U64 = 2 ** 64 - 2 ** 11;
+
 /** A number or a 64-bit one, with the same meaning of both. */
 interface Width<T extends number | bigint> {
   readonly zero: T;

@@ -13,7 +13,7 @@ import {
   SF_SPARSE,
   type StorageDef,
 } from '../format/types.js';
-import { payloadLayout } from '../reader/index.js';
+import { payloadLayout, type Trace } from '../reader/index.js';
 import { clockOfScope } from '../schema/clock.js';
 import { type CoreEvent, type CpuCore, findCores } from '../semantics/cpu/cores.js';
 import { isCounterStorage } from '../semantics/cpu/counter-storage.js';
@@ -63,6 +63,13 @@ export function indexPlan(schema: Schema, dut: DutProperties): IndexPlan {
   });
   const words = encodePlan(schema, groups, planned);
   return { schema, groups, cores: planned, words, crc: crcOfWords(words) };
+}
+
+/** Questions to an index count in small numbers: of a trace that ends later (2.5 hours) it would not be exact. */
+const MAX_TIME_PS = 1n << 53n;
+
+export function endsTooLate({ totalTimePs }: Pick<Trace, 'totalTimePs'>): boolean {
+  return totalTimePs >= MAX_TIME_PS;
 }
 
 /** Whether slots of the storage are taken and freed. */

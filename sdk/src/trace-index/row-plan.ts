@@ -1,12 +1,15 @@
 /** What of a core is needed to follow its instructions through their stages: derived from the schema, as the rest of the plan. */
 import { FieldType, fieldSize, packedSize, type Schema } from '../format/types.js';
 import { payloadLayout } from '../reader/index.js';
-import type { CoreEntities, CpuCore } from '../semantics/cpu/cores.js';
+import { type CoreEntities, type CpuCore, NO_STAGE } from '../semantics/cpu/cores.js';
 import { type PayloadField, payloadField } from '../semantics/cpu/payload-field.js';
 import type { Xlen } from '../semantics/cpu/riscv/encodings.js';
 
 /** Stages that have columns; later ones are counted with unknown values. */
 const MAX_STAGES = 31;
+
+/** In `RowPlan.stageOf`, as the compiled code has it: no stage is entered. */
+export const NO_COLUMN = 0xff;
 
 /** Stages that are counted, the one for all others included. */
 export function stageColumns({ stages }: { readonly stages: readonly string[] }): number {
@@ -24,7 +27,7 @@ export interface SlotField {
 export interface RowPlan {
   /** As `stageColumns`. */
   readonly stages: number;
-  /** Value of the field `stage` (0 to 255) -> its column; greater ones have the last. */
+  /** Value of the field `stage` (0 to 255) -> its column, or `NO_COLUMN`; greater ones have the last. */
   readonly stageOf: Uint8Array;
   readonly stageEvent: {
     readonly type: number;
@@ -48,6 +51,7 @@ export function rowPlan(core: CpuCore): RowPlan | null {
   for (let value = 0; value < 256; value++) {
     const stage = core.stageOf(value);
     if (stage >= 0 && stage < stages) stageOf[value] = stage;
+    else if (stage === NO_STAGE) stageOf[value] = NO_COLUMN;
   }
   const transition = events.get('stage_transition');
   const [id, stage] = ['entity_id', 'stage'].map((name) =>

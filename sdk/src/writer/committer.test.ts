@@ -12,6 +12,7 @@ const store = (): SegmentStore => ({
   bytes: 0,
   add: () => 8,
   commit: async () => {},
+  found: async () => 0,
   finalize: async () => 0,
   close: async () => {},
 });
@@ -43,6 +44,7 @@ it.each([0, 1, 2, 3, 4, 5, 6, 7, 8])(
           second ??= later();
         },
         onStall: () => {},
+        onFailure: () => {},
         onRecycle: () => {},
         onCommitted: () => {},
       },

@@ -46,6 +46,8 @@ export interface CommitterEvents {
   onDurable(last: CutSegment): void;
   /** The disk is full (an error) or has room again (null). */
   onStall(error: UscopeError | null): void;
+  /** Nothing can be committed any more. */
+  onFailure(error: Error): void;
   /** A segment's buffer may be used again: usually as soon as it is compressed. */
   onRecycle(buffer: SegmentBuffer): void;
   /** A segment is durable: nobody needs its checkpoint and strings any more. */
@@ -86,7 +88,8 @@ export class Committer {
   private running: Promise<void> | null = null;
   private readonly waiters: (() => void)[] = [];
   private stopped = false;
-  private discarded = false;
+  /** Given to the store, which has not made them durable. */
+  private added: CutSegment[] = [];
   /** Ends the wait for disk space. */
   private endWait: (() => void) | null = null;
 
@@ -101,7 +104,8 @@ export class Committer {
   /** Takes over the segment; it is durable when `onDurable` says so. */
   enqueue(cut: CutSegment): void {
     const { buffer } = cut;
-    if (this.discarded) {
+    // A segment after one that is not in the file would be a hole, which the client has let go of.
+    if (this.failure) {
       this.events.onRecycle(buffer);
       return;
     }
@@ -178,6 +182,12 @@ export class Committer {
     if (this.failure) throw this.failure;
   }
 
+  /** After a failure: the last segment that readers find all the same, of those whose commit failed; null: none of them. */
+  async lastFound(): Promise<CutSegment | null> {
+    const found = this.added.length > 0 ? await this.store.found() : 0;
+    return found > 0 ? this.added[found - 1] : null;
+  }
+
   /** Stops waiting for disk space. */
   stop(): void {
     this.stopped = true;
@@ -187,7 +197,6 @@ export class Committer {
   /** The file is not to be kept: what waits is not written. What is being written is waited for by `drain`, which fails with `why`. */
   discard(why: Error): void {
     this.failure ??= why;
-    this.discarded = true;
     this.queue.length = 0;
     this.stop();
     this.wake();
@@ -197,10 +206,13 @@ export class Committer {
     try {
       while (this.queue.length > 0) await this.commitGroup();
     } catch (error) {
-      this.failure ??=
-        error instanceof UscopeError
-          ? error
-          : new UscopeError('WRITER_IO', String(error), { file: this.store.path }, { cause: error });
+      if (this.failure === null) {
+        this.failure =
+          error instanceof UscopeError
+            ? error
+            : new UscopeError('WRITER_IO', String(error), { file: this.store.path }, { cause: error });
+        this.events.onFailure(this.failure);
+      }
       this.queue.length = 0;
       this.wake();
     } finally {
@@ -224,10 +236,12 @@ export class Committer {
       const checkpointCrc = await crcInTurns(entry.checkpoint);
       const deltasCrc = this.compressor.checksum?.(blob) ?? (await crcInTurns(blob));
       bytes += this.store.add(finished(entry, blob, { checkpointCrc, deltasCrc }, index));
+      this.added.push(entry.cut);
     }
-    if (this.discarded) return;
+    if (this.failure) return;
     const last = group[group.length - 1];
     await this.retryWhileFull(() => this.store.commit());
+    this.added = [];
     for (const blob of blobs) this.compressor.release(blob);
     for (const { buffer, checkpoint, cut, pending } of group) {
       this.pendingBytes -= pending;

@@ -40,6 +40,8 @@ import { highHalf, lowHalf, StreamPosition } from './frames/stream-position.js';
 import { StringLog } from './frames/string-log.js';
 import type { Summarizer } from './frames/summarizer.js';
 import { WriterMemory } from './frames/writer-memory.js';
+import { openIndexer } from './guarded-indexer.js';
+import { note } from './note.js';
 import { expandSmall } from './small.js';
 import type { WriterStart } from './writer-start.js';
 
@@ -79,7 +81,7 @@ export class RecordWriter {
         session: trace.session,
         state,
         summarizer: options.summarizer?.(options.schema) ?? null,
-        indexer: options.index?.(options.schema, options.dut ?? [], new Uint8Array(0)) ?? null,
+        indexer: openIndexer(options, new Uint8Array(0)),
         nextFrame: 0,
         nextString: 0,
         items: 0,
@@ -197,14 +199,16 @@ export class RecordWriter {
       this.compressor,
       {
         onDurable: (last) => this.madeDurable(last),
-        onStall: (error) => options.onStall?.(error),
+        // A client that waits for an acknowledgement sends nothing that would meet it.
+        onFailure: (error) => options.onFailure?.(error),
+        onStall: (error) => (options.onStall ?? warnOfStall)(error),
         onRecycle: (buffer) => this.cutter.recycle(buffer),
         onCommitted: (checkpoint, strings) => {
           this.memory?.giveBack(checkpoint);
           this.strings.release(strings);
         },
       },
-      options.onFull ?? 'wait',
+      options.onFull ?? 'stop',
       indexer,
     );
   }
@@ -380,9 +384,9 @@ export class RecordWriter {
     });
   }
 
-  private madeDurable({ nextFrame, nextString, items, lastTimePs }: CutSegment): void {
-    this.durable = { nextFrame, nextString, items, lastTimePs, segments: this.store.numSegments };
-    this.options.onDurable?.(nextFrame, nextString);
+  private madeDurable(last: CutSegment): void {
+    this.durable = durableUpTo(last, this.store);
+    this.options.onDurable?.(last.nextFrame, last.nextString);
   }
 
   private async finish(end: SessionEnd): Promise<TraceStats> {
@@ -398,6 +402,9 @@ export class RecordWriter {
       isWhole = true;
       unused = this.memory?.retire() ?? [];
       return this.stats;
+    } catch (error) {
+      await this.countFound();
+      throw error;
     } finally {
       if (!isWhole) this.memory?.abandon(); // threads may still be at work in it
       this.options.signal?.removeEventListener('abort', this.onAbort);
@@ -405,6 +412,12 @@ export class RecordWriter {
       this.compressor.close();
       await this.store.close();
     }
+  }
+
+  /** What the last commit has left in the file before it failed is there for every reader, and so belongs to the numbers. */
+  private async countFound(): Promise<void> {
+    const last = await this.committer.lastFound().catch(() => null); // a disk that cannot be read: what is durable
+    if (last) this.durable = durableUpTo(last, this.store);
   }
 
   /** All segments are in the file. */
@@ -436,6 +449,15 @@ function cutPolicy(options: WriterOptions): CutPolicy {
     hardBytes: options.hardCutBytes ?? DEFAULT_HARD_BYTES,
     creditBytes: options.creditBytes ?? DEFAULT_CREDIT_BYTES,
   });
+}
+
+/** A writer that waits without a word looks like one that hangs. */
+function warnOfStall(error: UscopeError | null): void {
+  if (error) note(error);
+}
+
+function durableUpTo({ nextFrame, nextString, items, lastTimePs }: CutSegment, store: SegmentStore): Durable {
+  return { nextFrame, nextString, items, lastTimePs, segments: store.numSegments };
 }
 
 /** All that a writer starts from is durable. */

@@ -37,6 +37,7 @@ import { granted } from './frames/memory-need.js';
 import { type ReplayedSegment, replaySteps } from './frames/replay-steps.js';
 import type { Summarizer } from './frames/summarizer.js';
 import { inTurns, WalkSteps } from './frames/turns.js';
+import { openIndexer } from './guarded-indexer.js';
 import { type OutputFile, openNodeOutput } from './output/output-file.js';
 import { RecordWriter } from './record-writer.js';
 import type { WriterStart } from './writer-start.js';
@@ -198,9 +199,9 @@ export class Replay {
   /** Index container of the last segment, as its record has it; null: none. */
   private lastIndex: Uint8Array | null = null;
 
-  private readonly schema: Schema;
-  private readonly index: WriterOptions['index'];
-  private readonly dut: DutProperties;
+  readonly schema: Schema;
+  readonly index: WriterOptions['index'];
+  readonly dut: DutProperties;
 
   constructor(
     layout: StateLayout,
@@ -235,7 +236,7 @@ export class Replay {
     const store = new FileStore(trace, segments, end);
     const { session } = trace;
     const before = segments.length === 0 ? new Uint8Array(0) : this.lastIndex;
-    const indexer = this.index?.(this.schema, this.dut, before) ?? null;
+    const indexer = openIndexer({ ...this, path: trace.file.path }, before);
     return { store, session, state, summarizer, indexer, nextFrame, nextString, items, lastTimePs };
   }
 

@@ -3,6 +3,8 @@ import {
   annotatedName,
   BlockEnd,
   type CpuCore,
+  type CycleOfTick,
+  cyclesOf,
   endOf,
   endTick,
   firstOf,
@@ -14,17 +16,16 @@ import type { Trace } from '../data/library.js';
 import type { RetiredColumns } from './retired-queue.js';
 import type { Statics } from './statics.js';
 
-/** @yields in the order of the program, a segment at a time */
+/** @yields in the order of the program */
 export async function* retiredColumns(
   trace: Trace,
   core: CpuCore,
   statics: Statics,
 ): AsyncGenerator<RetiredColumns> {
-  const periodPs = core.periodPs > 0n ? Number(core.periodPs) : 1;
   for await (const block of instructionBlocks(trace, core)) {
     const numbers = statics.numbersOf(block.staticTable);
     if (core.xlen === null) await nameStatics(trace, block, numbers, statics);
-    yield columnsOf(block, periodPs, numbers);
+    yield columnsOf(block, cyclesOf(block, core.periodPs), numbers);
   }
 }
 
@@ -51,8 +52,7 @@ async function nameStatics(
   }
 }
 
-function columnsOf(block: InstructionBlock, periodPs: number, numbers: Int32Array): RetiredColumns {
-  const base = Number(block.basePs);
+function columnsOf(block: InstructionBlock, cycle: CycleOfTick, numbers: Int32Array): RetiredColumns {
   const columns = {
     statics: new Int32Array(block.count),
     cycles: new Float64Array(block.count),
@@ -62,7 +62,7 @@ function columnsOf(block: InstructionBlock, periodPs: number, numbers: Int32Arra
   for (let row = 0; row < block.count; row++) {
     if (endOf(block, row) !== BlockEnd.RETIRED) continue;
     columns.statics[count] = numbers[block.statics[row]!]!;
-    columns.cycles[count] = Math.floor((base + endTick(block, row) * block.tickPs) / periodPs);
+    columns.cycles[count] = cycle(endTick(block, row));
     columns.rows[count] = rowNumber(block, row);
     count++;
   }

@@ -60,6 +60,13 @@ function listOf(
   };
 }
 
+const END_TEXTS: Readonly<Record<Transaction['end'], string>> = {
+  completed: 'completed',
+  in_flight: 'in flight',
+  unknown: 'not followed further',
+  lost: 'lost',
+};
+
 /** Where the first handoff of a transaction leads. */
 function nextOf(of: Transaction, found: readonly { one: Transaction }[]): number {
   const handoff = of.handoffs.find(({ direction }) => direction === 'to');
@@ -88,7 +95,7 @@ function linesOf(one: Transaction, at: (ps: bigint) => string): string[] {
   return [
     `${labelOf(one)}  (${one.network}, id ${one.id})`,
     ...(facts.length > 0 ? [facts.join(', ')] : []),
-    `${birthPs === null ? 'born before what was read' : `born in ${at(birthPs)}`}, ${one.end.replace('_', ' ')}${endPs === null ? '' : ` in ${at(endPs)}`}${life}`,
+    `${birthPs === null ? 'born before what was read' : `born in ${at(birthPs)}`}, ${END_TEXTS[one.end]}${endPs === null ? '' : ` in ${at(endPs)}`}${life}`,
     ...stages.map(({ name, timePs }, index) => {
       const until = stages[index + 1]?.timePs ?? endPs;
       return `${name}: ${at(timePs)}${until === null ? '' : `, ${at(until - timePs)} cycles`}`;

@@ -1,6 +1,6 @@
 /** Blocks of the SDK as the picture needs them: in cycles, with the stages of each row one after the other, and with texts instead of numbers. */
 import * as cpu from 'uscope/cpu';
-import { NO_STAGE, NO_THREAD, NoteKind, type RowBlock, RowFlag, UNKNOWN } from '../model/blocks.js';
+import { NO_STAGE, NO_THREAD, NOWHERE, NoteKind, type RowBlock, RowFlag, UNKNOWN } from '../model/blocks.js';
 import type { Trace } from './library.js';
 
 /** A stall of the core. */
@@ -120,9 +120,11 @@ function rowsOf(
 
 function flagsOf(block: cpu.InstructionBlock, row: number): number {
   const flags = block.flags[row]!;
+  const end = cpu.endOf(block, row);
+  const isUnknown = end === cpu.BlockEnd.IN_FLIGHT && !block.reachesEnd;
   const known = block.staticTable.known[block.statics[row]!]!;
   return (
-    FLAG_OF_END[cpu.endOf(block, row)] |
+    (isUnknown ? 0 : FLAG_OF_END[end]) |
     (flags & cpu.BlockFlag.FLUSHED ? RowFlag.SQUASHED : 0) |
     (flags & cpu.BlockFlag.BIRTH_UNKNOWN ? RowFlag.BORN_BEFORE : 0) |
     (flags & cpu.BlockFlag.ABRIDGED ? RowFlag.ABRIDGED : 0) |
@@ -143,7 +145,7 @@ function endOf(
   const end = clock.ofTick(over);
   const stages = cpu.stageCount(block, row);
   const isRetired = cpu.endOf(block, row) === cpu.BlockEnd.RETIRED;
-  if (!isRetired || stages === 0) return end;
+  if (!isRetired || stages === 0 || cpu.stageOf(block, row, stages - 1) === cpu.NO_STAGE) return end;
   // Some models clear in the very cycle in which the last stage is entered: it is shown for that cycle.
   return Math.max(end, clock.ofTick(cpu.stageTick(block, row, stages - 1)) + 1);
 }
@@ -171,7 +173,8 @@ function stagesOf(
     for (let at = stageStart[row]!; at < stageStart[row + 1]!; at++) {
       tick += cpu.stayTicks(block, at);
       const index = pathStages[stages + at]!;
-      stage[at] = index < 0 || index >= NO_STAGE ? NO_STAGE : index;
+      const isStage = index >= 0 && index < NOWHERE;
+      stage[at] = isStage ? index : index === cpu.NO_STAGE ? NOWHERE : NO_STAGE;
       stageCycle[at] = clock.ofTick(tick);
     }
   }
@@ -212,9 +215,14 @@ function notesOf(
   names: Names,
 ): RowBlock['notes'] {
   const notes: Note[] = [];
-  const add = (kind: number, side: cpu.SideColumns, textOf: (index: number) => string): void => {
+  const add = (
+    kindOf: number | ((index: number) => number),
+    side: cpu.SideColumns,
+    textOf: (index: number) => string,
+  ): void => {
     side.row.forEach((row, index) => {
       const cycle = clock.ofTick(cpu.sideTick(block, side, index));
+      const kind = typeof kindOf === 'number' ? kindOf : kindOf(index);
       notes.push({ row, kind, cycle, text: names.of(textOf(index)) });
     });
   };
@@ -225,7 +233,9 @@ function notesOf(
   );
   add(NoteKind.STALL, stalls, (index) => (stalls.reason === null ? '' : stallLabel(stalls.reason[index]!)));
   add(NoteKind.TRAP, traps, (index) => trapText(traps, index));
-  add(NoteKind.ANNOTATION, annotations, (index) => {
+  const annotationKind = (index: number): number =>
+    annotations.kind?.[index] === 0 ? NoteKind.NAME : NoteKind.ANNOTATION;
+  add(annotationKind, annotations, (index) => {
     const string = annotations.string[index]!;
     return trace.strings.peek(string) ?? `#${string}`;
   });

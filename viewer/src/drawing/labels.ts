@@ -16,8 +16,7 @@ export class Disassembly {
     const hasPc = (block.flags[index]! & RowFlag.HAS_PC) !== 0;
     const at = block.code[index]! * 3;
     if (this.core.xlen === null || !bits) {
-      const annotations = notesOf(block, index, NoteKind.ANNOTATION);
-      return cpu.instructionText(this.core, { pc: null, bits: null, annotations });
+      return this.annotated(block, index, null);
     }
     const [low, high] = [block.statics[at]!, block.statics[at + 1]!];
     const key = `${bits},${hasPc ? low : ''},${high}`;
@@ -28,6 +27,15 @@ export class Disassembly {
       text = cpu.instructionText(this.core, { pc, bits, annotations: [] });
       this.texts.set(key, text);
     }
-    return text;
+    return cpu.isUnknown(text) ? this.annotated(block, index, bits) : text;
+  }
+
+  /** What the model or log calls an instruction without code, or with code that the disassembler does not know. */
+  private annotated(block: RowBlock, index: number, bits: number | null): string {
+    const annotations = [
+      ...notesOf(block, index, NoteKind.NAME).map(({ text }) => ({ text, kind: 0 })),
+      ...notesOf(block, index, NoteKind.ANNOTATION),
+    ];
+    return cpu.instructionText(this.core, { pc: null, bits, annotations });
   }
 }

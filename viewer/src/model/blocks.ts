@@ -7,7 +7,7 @@ export interface RowBlock {
   readonly baseCycle: number;
   /** In order. */
   readonly birth: Uint32Array;
-  /** After its last cycle; `UNKNOWN`: in flight at the end of the trace. */
+  /** After its last cycle; `UNKNOWN`: in flight at the end of the trace, or further than was looked. */
   readonly end: Uint32Array;
   readonly flags: Uint8Array;
   /** Entity id, reused after the end. */
@@ -20,7 +20,7 @@ export interface RowBlock {
   readonly statics: Uint32Array;
   /** Where the stages of a row begin in the two arrays below; one more than rows. */
   readonly stageStart: Uint32Array;
-  /** Index of the stage; `NO_STAGE` for a value that is none. */
+  /** Index of the stage; `NO_STAGE` for a value that is none, `NOWHERE` where it is in none until the next one. */
   readonly stage: Uint8Array;
   /** Cycle in which it is entered. */
   readonly stageCycle: Uint32Array;
@@ -50,12 +50,15 @@ export interface NoteColumns {
   readonly text: Uint32Array;
 }
 
-export const NoteKind = { FLUSH: 0, STALL: 1, TRAP: 2, ANNOTATION: 3 } as const;
+/** NAME: an annotation that says what the instruction is (docs/formats/konata.md, kind 0). */
+export const NoteKind = { FLUSH: 0, STALL: 1, TRAP: 2, ANNOTATION: 3, NAME: 4 } as const;
 
 export const UNKNOWN = 0xffff_ffff;
 export const NO_STAGE = 0xff;
+export const NOWHERE = 0xfe;
 export const NO_THREAD = 0xff;
 
+/** Without one of the first four it was not followed to its end. */
 export const RowFlag = {
   RETIRED: 1,
   SQUASHED: 2,

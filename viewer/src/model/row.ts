@@ -1,5 +1,14 @@
 /** One instruction of a block, for labels, boxes and the card: what `uscope timeline` says of it. */
-import { lowerBound, NO_STAGE, NO_THREAD, NoteKind, type RowBlock, RowFlag, UNKNOWN } from './blocks.js';
+import {
+  lowerBound,
+  NO_STAGE,
+  NO_THREAD,
+  NOWHERE,
+  NoteKind,
+  type RowBlock,
+  RowFlag,
+  UNKNOWN,
+} from './blocks.js';
 
 export interface StageSpan {
   /** Index of the stage; `NO_STAGE` for a value that is none. */
@@ -18,7 +27,7 @@ export interface RowDetails {
   readonly thread: number | null;
   readonly text: string;
   readonly born: number | null;
-  readonly end: 'retired' | 'squashed' | 'in flight' | 'lost';
+  readonly end: 'retired' | 'squashed' | 'in flight' | 'lost' | 'not followed further';
   readonly endCycle: number | null;
   readonly flush: { readonly cycle: number; readonly reason: string } | null;
   readonly trap: { readonly cycle: number; readonly text: string } | null;
@@ -44,6 +53,7 @@ export function stageSpans(block: RowBlock, index: number): StageSpan[] {
   const last = stageStart[index + 1]!;
   const spans: StageSpan[] = [];
   for (let i = stageStart[index]!; i < last; i++) {
+    if (stage[i] === NOWHERE) continue;
     const over = end[index] === UNKNOWN ? null : end[index]! + baseCycle;
     const to = i + 1 < last ? stageCycle[i + 1]! + baseCycle : over;
     spans.push({ stage: stage[i]!, from: stageCycle[i]! + baseCycle, to });
@@ -113,7 +123,7 @@ export function detailsOf(block: RowBlock, index: number, text: string): RowDeta
     stalls: stallsDuring(block, index),
     ownStalls: notesOf(block, index, NoteKind.STALL),
     dependencies: dependenciesOf(block, index),
-    annotations: notesOf(block, index, NoteKind.ANNOTATION),
+    annotations: [...notesOf(block, index, NoteKind.NAME), ...notesOf(block, index, NoteKind.ANNOTATION)],
     isAbridged: (flag & RowFlag.ABRIDGED) !== 0,
   };
 }
@@ -121,7 +131,8 @@ export function detailsOf(block: RowBlock, index: number, text: string): RowDeta
 function endName(flags: number): RowDetails['end'] {
   if (flags & RowFlag.SQUASHED) return 'squashed';
   if (flags & RowFlag.RETIRED) return 'retired';
-  return flags & RowFlag.LOST ? 'lost' : 'in flight';
+  if (flags & RowFlag.LOST) return 'lost';
+  return flags & RowFlag.IN_FLIGHT ? 'in flight' : 'not followed further';
 }
 
 function stallsDuring(block: RowBlock, index: number): { reason: string; cycles: number }[] {

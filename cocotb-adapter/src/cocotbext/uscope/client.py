@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import hashlib
 import logging
 import os
 import weakref
@@ -55,7 +56,9 @@ class ClientTrace(Recorder):
             raise UscopeError("ENV_VALUE", f'on_failure="{on_failure}" is neither "stop" nor "continue"')
         self._config = read_config()
         self._policy_on_failure = on_failure or self._config.on_failure
-        self._session = os.urandom(16)
+        #: In no file: only who has it may continue the session, whose id is the beginning of its SHA-256.
+        self._secret = os.urandom(32)
+        self._session = hashlib.sha256(self._secret).digest()[:16]
         self._core = self._config.core if core is None else core
         self.schema_name = (os.fspath(schema) if schema else None) or self._config.schema or "the daemon's schema"
         self.number: Optional[int] = None
@@ -132,7 +135,7 @@ class ClientTrace(Recorder):
     def open_arguments(self) -> Message:
         """What `open` says; memory is offered as long as it has not turned out that the daemon cannot read it."""
         memory = self._offers_memory and (self._stream is None or bool(self._stream.memory.path))
-        return {**self._arguments, "memory": True if memory else None}
+        return {**self._arguments, "memory": True if memory else None, "secret": self._secret}
 
     @property
     def was_opened(self) -> bool:

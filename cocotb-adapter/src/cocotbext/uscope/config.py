@@ -18,6 +18,10 @@ class Config:
     """Times in seconds, sizes in bytes."""
 
     endpoint: str
+    #: False: the place where a daemon listens by default.
+    endpoint_set: bool
+    #: Whose daemon is trusted besides one's own and root's.
+    peer_uid: Optional[int]
     open_timeout_s: float
     timeout_s: float
     credit: int
@@ -36,6 +40,8 @@ def read_config() -> Config:
     core = _number("USCOPE_CORE", NO_CORE, 0, NO_CORE)
     return Config(
         endpoint=endpoint,
+        endpoint_set=bool(os.environ.get("USCOPE_ENDPOINT")),
+        peer_uid=_number("USCOPE_PEER_UID", -1, 0, 0xFFFFFFFF) if os.environ.get("USCOPE_PEER_UID") else None,
         open_timeout_s=_number("USCOPE_OPEN_TIMEOUT_MS", 10_000, 0, 86_400_000) / 1000,
         timeout_s=_number("USCOPE_TIMEOUT_MS", 30_000, 100, 86_400_000) / 1000,
         credit=_number("USCOPE_CREDIT_MIB", 32, 1, 4095) << 20,

@@ -9,12 +9,14 @@ import time
 from typing import Any, Deque, Dict, List, Optional, Protocol
 
 import zmq
+from zmq.utils.monitor import parse_monitor_message
 
-from .config import this_process
+from .config import Config, this_process
 from .constants import PROTOCOL_VERSION
 from .errors import UscopeError
 from .keys import Keys
 from .messages import Message, data_header, decode_control, encode_control
+from .peer import check_peer
 from .stream import Slice, Stream
 from .version import __version__
 
@@ -59,9 +61,10 @@ class Session(Protocol):
 class Connection:
     """Sends batches, receives acknowledgements, reconnects and resumes."""
 
-    def __init__(self, endpoint: str, timeout_s: float, keys: Optional[Keys]) -> None:
-        self.endpoint = endpoint
-        self.timeout_s = timeout_s
+    def __init__(self, config: Config, keys: Optional[Keys]) -> None:
+        self._config = config
+        self.endpoint = config.endpoint
+        self.timeout_s = config.timeout_s
         self.lock = threading.Condition()
         self._process = this_process()
         self._looked = time.monotonic()
@@ -78,7 +81,7 @@ class Connection:
         os.set_blocking(self._wake_write, False)
         self._keys = keys
         #: Several pings must fit into the timeout of a client, even a short one.
-        self._ping_interval_s = min(PING_INTERVAL_S, timeout_s / 4)
+        self._ping_interval_s = min(PING_INTERVAL_S, config.timeout_s / 4)
         #: When the user learns that a daemon is waited for, until then.
         self._say_awaited: Optional[float] = None
         #: The socket was replaced since the daemon was heard last.
@@ -89,7 +92,7 @@ class Connection:
         self._thread = threading.Thread(target=self._run, name="uscope", daemon=True)
         self._thread.start()
 
-    def _connect(self, keys: Optional[Keys]) -> "zmq.Socket[bytes]":
+    def _connect(self, keys: Optional[Keys], connect: bool) -> "zmq.Socket[bytes]":
         socket: "zmq.Socket[bytes]" = zmq.Context.instance().socket(zmq.DEALER)
         for option, value in (
             (zmq.LINGER, 0),
@@ -105,16 +108,19 @@ class Connection:
             socket.curve_publickey = keys.public
             socket.curve_secretkey = keys.secret
         try:
-            socket.connect(self.endpoint)
+            if connect:
+                socket.connect(self.endpoint)
         except zmq.ZMQError as cause:
             socket.close()
             detail = f'"{self.endpoint}" is no endpoint (USCOPE_ENDPOINT): {cause}'
             raise UscopeError("BRIDGE_ENDPOINT", detail) from cause
         return socket
 
-    def _attach(self) -> None:
-        self._socket = self._connect(self._keys)
-        self._monitor = self._socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+    def _attach(self, connect: bool = True) -> None:
+        self._socket = self._connect(self._keys, connect)
+        #: Somebody does, at the endpoint.
+        self._listens = False
+        self._monitor = self._socket.get_monitor_socket(zmq.EVENT_CONNECTED | zmq.EVENT_DISCONNECTED)
         self._poller.register(self._socket, zmq.POLLIN)
         self._poller.register(self._monitor, zmq.POLLIN)
         self._welcome = False
@@ -164,9 +170,7 @@ class Connection:
             with self.lock:
                 if self._wake_read in ready:
                     os.read(self._wake_read, 65536)
-                if self._monitor in ready:
-                    self._monitor.recv_multipart()
-                    self._welcome = False
+                self._watch()
                 if self._socket in ready:
                     self._receive()
                 self._check_process()
@@ -174,6 +178,21 @@ class Connection:
                 self._check_patience()
                 self._send_records()
                 self.lock.notify_all()
+
+    def _watch(self) -> None:
+        """The other end is seen before anything that it says is read."""
+        while self._monitor.poll(0):
+            event = parse_monitor_message(self._monitor.recv_multipart())
+            self._listens = event["event"] == zmq.EVENT_CONNECTED
+            if not self._listens:
+                self._welcome = False
+                continue
+            try:
+                check_peer(self._config, event["value"])
+            except UscopeError as error:
+                self._fail_all(error)
+                self._detach()
+                self._attach(connect=False)
 
     def _receive(self) -> None:
         while True:
@@ -224,6 +243,10 @@ class Connection:
         else:
             self._say_what_is_awaited(now)
             for trace in [t for t in self._traces if not t.was_opened and now >= self._deadlines[t]]:
+                if self._listens and self._config.run is not None:
+                    # `uscope run` looks after its daemon, which gets little of a busy machine: it lives, so it answers.
+                    self._deadlines[trace] = now + self._config.open_timeout_s
+                    continue
                 trace.on_failure(
                     UscopeError(
                         "BRIDGE_NO_DAEMON",

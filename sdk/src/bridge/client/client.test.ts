@@ -94,14 +94,15 @@ describe('a client', () => {
     const endpoint = `ipc://${directory}/d.sock`;
     const first = await startDaemon(endpoint, directory);
     const client = await connect(endpoint);
-    const trace = await client.open({ name: 'x', schema: SCHEMA });
+    const secret = new Uint8Array(32).fill(7);
+    const trace = await client.open({ name: 'x', schema: SCHEMA, secret });
     await trace.send(framesFrom(0, 50));
     await trace.flushed();
     await first.finalize();
     await first.stop();
     await expect(trace.close()).rejects.toMatchObject({ code: 'BRIDGE_FINALIZED' }); // so it was told
     await startDaemon(endpoint, directory);
-    const again = await client.open({ name: 'x', schema: SCHEMA, session: trace.session });
+    const again = await client.open({ name: 'x', schema: SCHEMA, secret });
     expect(again.durableFrames).toBe(50n);
   });
 

@@ -2,7 +2,6 @@
  * A bridge client in TypeScript: for models that run somewhere else than the writer, and for tests. In the same process as the files,
  * use `TraceWriter` instead: it needs no daemon.
  */
-import { randomBytes } from 'node:crypto';
 import { Dealer } from 'zeromq';
 import { UscopeError } from '../../base/errors.js';
 import { processStart } from '../wire/client-process.js';
@@ -14,6 +13,8 @@ import {
   type OpenMessage,
   PROTOCOL_VERSION,
 } from '../wire/protocol.js';
+import { newSessionKey } from '../wire/session-secret.js';
+import { checkPlace } from '../wire/trusted-place.js';
 import { PRODUCT } from '../wire/version.js';
 import { ClientTrace, remoteError } from './client-trace.js';
 
@@ -26,8 +27,8 @@ export interface ClientOptions {
 
 export interface TraceRequest {
   readonly name: string;
-  /** 16 bytes; random by default. */
-  readonly session?: Uint8Array | undefined;
+  /** 32 bytes that nobody else has; random by default. The session's id is made from them. */
+  readonly secret?: Uint8Array | undefined;
   readonly schema?: string | undefined;
   readonly schemaName?: string | undefined;
   readonly dut?: OpenMessage['dut'];
@@ -44,8 +45,9 @@ const TICK_MS = 200;
 const PING_MS = 1000;
 
 export class BridgeClient {
-  /** Resolves when the daemon has answered. @throws UscopeError BRIDGE_NO_DAEMON, BRIDGE_VERSION */
+  /** Resolves when the daemon has answered. @throws UscopeError BRIDGE_NO_DAEMON, BRIDGE_VERSION, BRIDGE_ENDPOINT */
   static async connect(endpoint: string, options: ClientOptions = {}): Promise<BridgeClient> {
+    checkPlace(endpoint);
     const client = new BridgeClient(endpoint, options.timeoutMs ?? DEFAULT_TIMEOUT_MS, options.keys);
     try {
       while (!client.welcomed) await client.change();
@@ -97,7 +99,7 @@ export class BridgeClient {
 
   /** Opens a trace; the daemon has created its file when it resolves. @throws UscopeError what the daemon refused it with, BRIDGE_LOST */
   async open(request: TraceRequest): Promise<ClientTrace> {
-    const session = request.session ?? new Uint8Array(randomBytes(16));
+    const { session, secret } = newSessionKey(request.secret);
     const trace = new ClientTrace(
       {
         control: (message) => this.control(message),
@@ -121,6 +123,7 @@ export class BridgeClient {
       credit,
       run,
       core,
+      secret,
     });
     this.reopen(trace);
     while (!trace.isOpen) {

@@ -10,6 +10,7 @@ import {
   type DaemonMessage,
   PROTOCOL_VERSION,
 } from '../wire/protocol.js';
+import { checkPlace } from '../wire/trusted-place.js';
 import { PRODUCT } from '../wire/version.js';
 import { remoteError } from './client-trace.js';
 
@@ -38,6 +39,7 @@ const HELLO_MS = 200;
  * @throws UscopeError BRIDGE_NO_DAEMON, BRIDGE_VERSION, BRIDGE_ENDPOINT, and what the daemon refuses it with
  */
 export async function control(endpoint: string, request: CtlRequest): Promise<Traces> {
+  checkPlace(endpoint);
   const { keys, timeoutMs = DEFAULT_TIMEOUT_MS } = request;
   const dealer = new Dealer({
     immediate: true,

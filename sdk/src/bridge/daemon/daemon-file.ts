@@ -1,8 +1,11 @@
 /** The file by which `uscope ctl` finds the daemon that writes into a directory. */
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { isUscopeError, type UscopeError } from '../../base/errors.js';
 import { PRIVATE_MODE } from '../../base/file-mode.js';
+import { replaceFile } from '../../writer/output/atomic-file.js';
 import { makeDirectories } from '../../writer/output/directories.js';
+import { readOwnFileSync } from '../../writer/output/own-file.js';
 import { isRunning, processStart } from '../wire/client-process.js';
 
 export interface DaemonPlace {
@@ -16,6 +19,7 @@ export interface DaemonPlace {
 
 const PREFIX = '.uscope-daemon.';
 const SUFFIX = '.json';
+const MAX_BYTES = 4096;
 
 /**
  * Leaves word where this process listens, for its owner alone; what daemons left that were killed is removed. Returns what takes the word
@@ -31,39 +35,44 @@ export async function announceDaemon(
   const { pid } = process;
   const path = join(directory, `${PREFIX}${pid}${SUFFIX}`);
   const text = JSON.stringify({ endpoint, pid, start: String(processStart(pid) ?? 0n), keys: needsKeys });
-  const temporary = `${path}.new`;
   try {
     await makeDirectories(directory);
     findDaemons(directory);
-    writeFileSync(temporary, `${text}\n`, { mode: PRIVATE_MODE });
-    renameSync(temporary, path);
+    await replaceFile(path, `${text}\n`, PRIVATE_MODE);
   } catch (error) {
-    rmSync(temporary, { force: true });
     onTrouble(`\`uscope ctl\` will not find this daemon by its directory: ${(error as Error).message}`);
   }
   return () => rmSync(path, { force: true });
 }
 
-/** The daemons that write into a directory and live; the files of others are removed. @throws what reading a directory throws */
-export function findDaemons(directory: string): DaemonPlace[] {
+/**
+ * The daemons of this user that write into a directory and live; what dead ones left is removed. A file that another user may have written names
+ * an endpoint of that user's, and counts for nothing.
+ * @throws what reading a directory throws
+ */
+export function findDaemons(
+  directory: string,
+  onUntrusted: (error: UscopeError) => void = () => {},
+): DaemonPlace[] {
   const found: DaemonPlace[] = [];
   for (const name of readdirSync(directory)) {
     if (!name.startsWith(PREFIX) || !name.endsWith(SUFFIX)) continue;
     const path = join(directory, name);
     const place = readPlace(path);
-    if (place && isRunning(place)) found.push(place);
+    if (isUscopeError(place)) onUntrusted(place);
+    else if (place && isRunning(place)) found.push(place);
     else removeStale(path);
   }
   return found;
 }
 
-function readPlace(path: string): DaemonPlace | null {
+function readPlace(path: string): DaemonPlace | UscopeError | null {
   try {
-    const { endpoint, pid, start, keys } = JSON.parse(readFileSync(path, 'utf8'));
+    const { endpoint, pid, start, keys } = JSON.parse(readOwnFileSync(path, MAX_BYTES) ?? '');
     if (typeof endpoint !== 'string' || !Number.isSafeInteger(pid) || !/^\d+$/.test(start)) return null;
     return { endpoint, pid, start: BigInt(start), needsKeys: keys === true };
-  } catch {
-    return null;
+  } catch (error) {
+    return isUscopeError(error) ? error : null;
   }
 }
 

@@ -15,11 +15,13 @@ import {
   valuesOf,
 } from '../../../../test/support/bridge-peer.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
+import { freePort } from '../../../../test/support/free-port.js';
 import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { decodeSchemaPayload } from '../../format/schema-chunk.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { processStart } from '../wire/client-process.js';
 import type { ErrorMessage } from '../wire/protocol.js';
+import { newSessionKey } from '../wire/session-secret.js';
 
 // Clients die, and daemons wait for that.
 limitOfFile(PROCESSES_MS);
@@ -27,6 +29,13 @@ limitOfFile(PROCESSES_MS);
 const VECTORS = new URL('../../../../test/vectors/bridge/', import.meta.url);
 const bench = new BridgeBench();
 afterEach(() => bench.cleanUp());
+
+const refused = async (peer: RawPeer, message: Parameters<RawPeer['open']>[0]): Promise<ErrorMessage> => {
+  await peer.control({ t: 'open', req: 4, name: 'trace', schema: SCHEMA, credit: 1 << 20, ...message });
+  const error = await peer.next('error');
+  expect(error.req).toBe(4);
+  return error;
+};
 
 describe('connection', () => {
   it('hello is answered by welcome with the version of the protocol', async () => {
@@ -70,10 +79,47 @@ describe('connection', () => {
     const { daemon } = await bench.startDaemon({ endpoint: 'tcp://127.0.0.1:*' });
     expect(daemon.endpoint).toMatch(/^tcp:\/\/127\.0\.0\.1:\d+$/);
     const peer = await bench.greetedPeer(daemon);
-    const opened = await peer.open({ session: sessionId(1) });
+    const own = newSessionKey();
+    const opened = await peer.open(own);
     await peer.data(opened, 0n, 0n, framesFrom(0, 5));
-    await peer.control(closeMessage(sessionId(1), opened.trace, 5));
+    await peer.control(closeMessage(own.session, opened.trace, 5));
     expect((await peer.next('closed')).stats.frames).toBe(5n);
+  });
+
+  it('gives a session to nobody else: its id, which is in the file, is not enough', async () => {
+    const { daemon } = await bench.startDaemon({ endpoint: 'tcp://127.0.0.1:*' });
+    const owner = await bench.greetedPeer(daemon);
+    const own = newSessionKey();
+    const opened = await owner.open(own);
+    await owner.data(opened, 0n, 0n, framesFrom(0, 5));
+    const other = await bench.greetedPeer(daemon);
+    const { session } = own;
+    for (const secret of [undefined, new Uint8Array(32), newSessionKey().secret]) {
+      expect((await refused(other, { session, secret })).code).toBe('BRIDGE_SESSION');
+    }
+    await other.control(closeMessage(session, opened.trace, 5));
+    expect((await other.next('error')).code).toBe('BRIDGE_UNKNOWN_TRACE');
+    await owner.data(opened, 1n, 5n, framesFrom(5, 10));
+    await owner.control(closeMessage(session, opened.trace, 10));
+    expect((await owner.next('closed')).stats).toMatchObject({ frames: 10n, lost: 0n });
+  });
+
+  it('gives it to its owner again, also when the daemon is another one', async () => {
+    const own = newSessionKey();
+    const endpoint = `tcp://127.0.0.1:${await freePort()}`;
+    const outputDirectory = bench.dirs.make();
+    const first = await bench.startDaemon({ endpoint, outputDirectory });
+    const peer = await bench.greetedPeer(first.daemon);
+    const opened = await peer.open(own);
+    await peer.data(opened, 0n, 0n, framesFrom(0, 5));
+    await peer.control({ t: 'flush', trace: opened.trace, epoch: opened.epoch });
+    await peer.next('ack');
+    await first.daemon.stop();
+    const second = await bench.startDaemon({ endpoint, outputDirectory });
+    const thief = await bench.greetedPeer(second.daemon);
+    expect((await refused(thief, { session: own.session })).code).toBe('BRIDGE_SESSION');
+    const again = await bench.greetedPeer(second.daemon);
+    expect((await again.open(own)).frames).toBe(5n);
   });
 });
 
@@ -123,13 +169,6 @@ describe('opening a trace', () => {
     const opened = await peer.open({ session: sessionId(1), schema, core: 5 });
     expect(decodeSchemaPayload(opened.schema, 3).scopes.map(({ name }) => name)).toContain('core5');
   });
-
-  const refused = async (peer: RawPeer, message: Parameters<RawPeer['open']>[0]): Promise<ErrorMessage> => {
-    await peer.control({ t: 'open', req: 4, name: 'trace', schema: SCHEMA, credit: 1 << 20, ...message });
-    const error = await peer.next('error');
-    expect(error.req).toBe(4);
-    return error;
-  };
 
   it('is refused without a schema, with a wrong one, and before hello', async () => {
     const { daemon, out } = await bench.startDaemon();

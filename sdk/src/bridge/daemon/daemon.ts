@@ -25,6 +25,7 @@ import {
   type OpenMessage,
   PROTOCOL_VERSION,
 } from '../wire/protocol.js';
+import { checkOwner } from '../wire/session-secret.js';
 import { PRODUCT } from '../wire/version.js';
 import { type WireError, wireError } from '../wire/wire-error.js';
 import { type Connection, Connections } from './connections.js';
@@ -327,6 +328,7 @@ export class Daemon {
     try {
       if (!connection) throw new UscopeError('BRIDGE_MESSAGE', 'open came before hello');
       this.checkOpening(connection);
+      checkOwner(message, this.endpoint.startsWith('ipc://'));
       const session = await this.registry.find(
         message,
         this.runs.of(message.run, connection),

@@ -127,7 +127,7 @@ export class Registry {
   async adopt({ sessionId, name, path, isLeft }: Orphan): Promise<void> {
     await this.inTurn(path, async () => {
       if (this.get(sessionId)) return;
-      const { summarizer, index, onFull, memory } = this.options;
+      const { summarizer, index, onFull = 'wait', memory } = this.options;
       const grant = memory.open(`the trace "${name}", left by another daemon,`);
       const session = new Session({ id: sessionId, name, intervalPs: 0n, credit: 0, grant }, this.events);
       const isThere = await this.attachSink(session, path, async (lock) => {
@@ -240,7 +240,7 @@ export class Registry {
       summarizer: options.summarizer,
       index: options.index,
       creditBytes: credit,
-      onFull: options.onFull,
+      onFull: options.onFull ?? 'wait',
       budget: grant,
       onFailure: (error) => session.onFailure(error),
       onDurable: (frames, strings) => session.onDurable(frames, strings),

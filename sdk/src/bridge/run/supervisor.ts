@@ -1,6 +1,6 @@
 /** `uscope run`: a separate daemon, the simulator, and what is said and done when it ends. */
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -8,6 +8,7 @@ import { execa, type Options, type ResultPromise } from 'execa';
 import { UscopeError } from '../../base/errors.js';
 import { accountOf } from '../../writer/contract/account.js';
 import type { TraceStats } from '../../writer/index.js';
+import { scratchDirectory } from '../../writer/output/directories.js';
 import { newRun, runEnvironment } from '../daemon/run-identity.js';
 import type { HostMessage, TraceName } from '../report/host-messages.js';
 import { outliveLog } from '../report/lost-log.js';
@@ -74,9 +75,8 @@ export async function supervise(options: RunOptions): Promise<number> {
 
 /** mkdtemp makes it with mode 0700. A socket's path must be short, which a temporary directory's need not be. */
 async function privateDirectory(): Promise<string> {
-  const prefix = join(tmpdir(), 'uscope-');
-  const fits = Buffer.byteLength(prefix) + 'xxxxxx/daemon.sock'.length <= MAX_IPC_PATH_BYTES;
-  return mkdtemp(fits ? prefix : '/tmp/uscope-');
+  const path = join(tmpdir(), 'uscope-xxxxxx/daemon.sock');
+  return scratchDirectory('uscope', Buffer.byteLength(path) <= MAX_IPC_PATH_BYTES ? undefined : '/tmp');
 }
 
 class Run {

@@ -159,4 +159,14 @@ describe('a full disk', () => {
     disk.isFull = false;
     expect(valuesOf(decodeFile(opened.path))).toEqual(upTo(10));
   });
+
+  it('ends it also while its client sends nothing: it may wait for an acknowledgement that never comes', async () => {
+    const disk = new Disk();
+    const { daemon } = await bench.startDaemon({ sinks: sinksOn(disk, { mode: 'segment' }), onFull: 'stop' });
+    const peer = await bench.greetedPeer(daemon);
+    const opened = await peer.open({ session: sessionId(1) });
+    disk.isFull = true;
+    await peer.data(opened, 0n, 0n, framesFrom(0, 10));
+    expect(await peer.next('error')).toMatchObject({ trace: opened.trace, code: 'WRITER_DISK_FULL' });
+  });
 });

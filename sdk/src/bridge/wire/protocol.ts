@@ -24,6 +24,7 @@ export { MAX_CONTROL_BYTES, MAX_PAYLOAD_BYTES, PROTOCOL_VERSION } from './consta
 const SHORT = 1024;
 const LONG = 64 * 1024;
 const SHA256_HEX = 64;
+const SECRET_BYTES = 32;
 const label = text(SHORT);
 /** Scope paths (docs/control.md). */
 const scopes = entries(flag);
@@ -76,6 +77,7 @@ export const CLIENT_MESSAGES = {
     schema_sha256: optional(text(SHA256_HEX)),
     vars: optional(entries(label)),
     memory: optional(flag),
+    secret: optional(bytes(SECRET_BYTES)),
   },
   close: {
     trace: u32,

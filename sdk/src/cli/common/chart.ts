@@ -1,4 +1,5 @@
 /** Small charts made of characters. */
+import { printableOutput } from '../../base/printable.js';
 
 const LEVELS = '▁▂▃▄▅▆▇█';
 const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
@@ -20,10 +21,11 @@ export function bar(fraction: number, width: number): string {
   return '█'.repeat(eighths >> 3) + EIGHTHS[eighths & 7];
 }
 
-/** Rows as columns: the first to the left, numbers to the right. Cells hold no control characters. */
+/** Rows as columns: the first to the left, numbers to the right. Cells may be coloured; else they are text of a file. */
 export function table(rows: readonly (readonly string[])[], left: readonly number[] = [0]): string {
   const widths: number[] = [];
-  for (const row of rows) {
+  const cells = rows.map((row) => row.map((cell) => printableOutput(cell).replace(/[\n\t]/g, ' ')));
+  for (const row of cells) {
     row.forEach((cell, column) => {
       widths[column] = Math.max(widths[column] ?? 0, cell.length);
     });
@@ -35,7 +37,7 @@ export function table(rows: readonly (readonly string[])[], left: readonly numbe
       )
       .join('  ')
       .trimEnd();
-  return rows.map((row) => `${line(row)}\n`).join('');
+  return cells.map((row) => `${line(row)}\n`).join('');
 }
 
 /** A number for people: whole ones as they are, others with four significant digits and no exponent where that is short. */

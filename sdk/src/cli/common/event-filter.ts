@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { FrameCursor } from '../../format/frame.js';
 import { logicalFields } from '../../format/wide-fields.js';
-import type { LoadedSegment, Trace } from '../../reader/index.js';
+import { checkConditionValues, type LoadedSegment, type Trace } from '../../reader/index.js';
 import { frameTime, ItemFormat } from './item-format.js';
 import { append } from './repeated.js';
 
@@ -93,7 +93,19 @@ function selectTypes(trace: Trace, names: readonly string[], conditions: readonl
       `none of the events asked for has the field${conditions.length > 1 ? 's' : ''} ${fields}`,
     );
   }
+  for (const condition of conditions) checkValue(trace, selection, condition);
   return selection;
+}
+
+/** Pieces of wide fields have no names, and are not looked at. @throws UscopeError READER_NAME: none of the events can have the value */
+function checkValue(trace: Trace, selection: Selection, { field: name, value }: Condition): void {
+  const { schema, names } = trace;
+  const asked = [...selection.keys()].flatMap((type) =>
+    schema.events[type].fields
+      .filter((field) => field.name === name)
+      .map((field) => ({ owner: names.eventNames[type], field, value })),
+  );
+  checkConditionValues(schema, asked);
 }
 
 function parseCondition(text: string): Condition {

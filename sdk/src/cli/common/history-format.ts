@@ -1,4 +1,5 @@
 /** Changes as lines: JSON for programs, text for people. */
+import { onOneLine } from '../../base/printable.js';
 import type { StorageDef } from '../../format/types.js';
 import { logicalFields } from '../../format/wide-fields.js';
 import type { Change, SlotCleared, Trace, WideChange } from '../../reader/index.js';
@@ -57,26 +58,27 @@ export class HistoryFormat {
   }
 
   text(change: Change | WideChange): string {
-    const { def, storage, timePs } = change;
+    const { def, timePs } = change;
+    const storage = onOneLine(change.storage);
     const { fields, properties, periodPs } = this.formatsOf(def);
     const cycle = periodPs > 0n ? `  cycle ${timePs / periodPs}` : '';
     const at = paint('dim', `${timePs} ps${cycle}`);
     if (change.kind === 'clear') {
       const members = cleared(change, (index, value) => text(fields[index], value), String).map(
-        ([name, value]) => `${name}=${value}`,
+        ([name, value]) => `${onOneLine(name)}=${value}`,
       );
       return `${at}  ${storage}[${change.slot}]  cleared (${members.join(' ')})\n`;
     }
     if (change.kind === 'wide') {
       const place = change.slot === null ? storage : `${storage}[${change.slot}]`;
       const before = change.taken ? 'free' : wideOf(change, change.before);
-      return `${at}  ${place}.${change.field.name}  ${before} -> ${wideOf(change, change.after)}\n`;
+      return `${at}  ${place}.${onOneLine(change.field.name)}  ${before} -> ${wideOf(change, change.after)}\n`;
     }
     const isProperty = change.kind === 'property';
     const format = isProperty ? properties[change.property] : fields[change.field];
     const place = isProperty ? storage : `${storage}[${change.slot}]`;
     const before = !isProperty && change.taken ? 'free' : text(format, change.before);
-    return `${at}  ${place}.${format.field.name}  ${before} -> ${text(format, change.after)}\n`;
+    return `${at}  ${place}.${format.name}  ${before} -> ${text(format, change.after)}\n`;
   }
 
   private formatsOf(def: StorageDef): Formats {

@@ -4,7 +4,7 @@
  */
 import { fstatSync, writeSync } from 'node:fs';
 import type { UscopeError } from '../../base/errors.js';
-import { printableOutput } from '../../base/printable.js';
+import { onOneLine, printable, printableOutput } from '../../base/printable.js';
 
 /** Exit status of the command. */
 export const ExitCode = { OK: 0, FAILED: 1, USAGE: 2, LOSS: 3 } as const;
@@ -22,7 +22,7 @@ export interface Io {
   out(text: string): void;
   /** Data that need not be UTF-8. Absent: it is printed as text. */
   outBytes?(bytes: Uint8Array): void;
-  /** One line for people. */
+  /** One line for people; what follows it is indented. */
   err(line: string): void;
   flush(): void;
   /** Whether stdout is a terminal that shows colours. */
@@ -59,6 +59,7 @@ function isTerminal(fd: typeof STDOUT | typeof STDERR): boolean {
 function processIo(): Io {
   const isTty = isTerminal(STDOUT);
   let pending = '';
+  const decoder = new TextDecoder();
   let beforeOutput: (() => void) | null = null;
   const flush = (): void => {
     const text = pending;
@@ -73,14 +74,14 @@ function processIo(): Io {
       if (pending.length >= FLUSH_CHARACTERS) flush();
     },
     outBytes(bytes) {
+      if (isTty) pending += decoder.decode(bytes, { stream: true });
       flush();
-      if (isTty) beforeOutput?.();
-      writeAllBytes(STDOUT, bytes);
+      if (!isTty) writeAllBytes(STDOUT, bytes);
     },
     err(line) {
       flush();
       beforeOutput?.();
-      writeAll(STDERR, `${printableOutput(line)}\n`);
+      writeAll(STDERR, `${printable(line)}\n`);
     },
     flush,
     colour: isTty && !process.env.NO_COLOR && process.env.TERM !== 'dumb',
@@ -151,9 +152,10 @@ const COLOURS = {
   bold: '1',
 } as const;
 
-/** `text` in a colour where stdout shows colours, else as it is. */
+/** `text`, which is part of a line, in a colour where stdout shows colours. */
 export function paint(colour: keyof typeof COLOURS, text: string): string {
-  return io.colour ? `\x1b[${COLOURS[colour]}m${text}\x1b[0m` : text;
+  const line = onOneLine(text);
+  return io.colour ? `\x1b[${COLOURS[colour]}m${line}\x1b[0m` : line;
 }
 
 /** One JSON document, indented; bigints as decimal strings. */

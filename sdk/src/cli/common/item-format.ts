@@ -1,5 +1,6 @@
 /** Ops and events as lines: JSON for programs, text for people. Everything that does not depend on the item is prepared once. */
 
+import { onOneLine } from '../../base/printable.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { Action, FieldType, fieldSize } from '../../format/types.js';
 import { joinPieces, type LogicalField } from '../../format/wide-fields.js';
@@ -49,7 +50,7 @@ export class ItemFormat {
       const properties = storage.properties.map((field) => new ValueFormat(field, schema, strings));
       const name = names.storageNames[id];
       return {
-        name,
+        name: onOneLine(name),
         nameJson: JSON.stringify(name),
         fields,
         properties,
@@ -61,7 +62,7 @@ export class ItemFormat {
     this.events = schema.events.map((event, id) => {
       const fields = event.fields.map((field) => new ValueFormat(field, schema, strings));
       return {
-        name: names.eventNames[id],
+        name: onOneLine(names.eventNames[id]),
         head: `","op":"event","event":${JSON.stringify(names.eventNames[id])},"fields":{`,
         fields,
         logical: fieldsWithWide(event.fields),
@@ -115,7 +116,7 @@ export class ItemFormat {
   wideOpText({ time, storageId, slot, field }: WideOp, value: string): string {
     const { name } = this.storages[storageId];
     const target = slot === null ? `prop   ${name}` : `set    ${name}[${slot}]`;
-    return `${paint('dim', `${time} ps`)}  ${target}.${field} = ${value}\n`;
+    return `${paint('dim', `${time} ps`)}  ${target}.${onOneLine(field)} = ${value}\n`;
   }
 
   eventJson(cursor: FrameCursor, time: string): string {
@@ -135,17 +136,17 @@ export class ItemFormat {
     switch (action) {
       case Action.SET: {
         const format = storage.fields[field];
-        return `${at}  set    ${storage.name}[${slot}].${format.field.name} = ${format.text(lo, hi)}\n`;
+        return `${at}  set    ${storage.name}[${slot}].${format.name} = ${format.text(lo, hi)}\n`;
       }
       case Action.CLEAR:
         return `${at}  clear  ${storage.name}[${slot}]\n`;
       case Action.ADD: {
         const format = storage.fields[field];
-        return `${at}  add    ${storage.name}[${slot}].${format.field.name} += ${format.integer(lo, hi)}\n`;
+        return `${at}  add    ${storage.name}[${slot}].${format.name} += ${format.integer(lo, hi)}\n`;
       }
       default: {
         const format = storage.properties[field];
-        return `${at}  prop   ${storage.name}.${format.field.name} = ${format.text(lo, hi)}\n`;
+        return `${at}  prop   ${storage.name}.${format.name} = ${format.text(lo, hi)}\n`;
       }
     }
   }
@@ -156,7 +157,7 @@ export class ItemFormat {
       ? this.logicalFields(cursor, event, false)
       : event.fields.map(
           (format, i) =>
-            ` ${format.field.name}=${format.text(this.lo(cursor, event, i), this.hi(cursor, event, i))}`,
+            ` ${format.name}=${format.text(this.lo(cursor, event, i), this.hi(cursor, event, i))}`,
         );
     return `${paint('dim', `${time} ps`)}  event  ${paint('cyan', event.name)}${fields.join('')}\n`;
   }
@@ -169,12 +170,12 @@ export class ItemFormat {
       const [lo, hi] = [this.lo(cursor, event, index), this.hi(cursor, event, index)];
       if (one.bits > 0) {
         const value = wideValueText(one, bits);
-        return asJson ? `${JSON.stringify(one.name)}:"${value}"` : ` ${one.name}=${value}`;
+        return asJson ? `${JSON.stringify(one.name)}:"${value}"` : ` ${onOneLine(one.name)}=${value}`;
       }
       const format = event.fields[index];
       return asJson
         ? `${JSON.stringify(one.name)}:${format.json(lo, hi)}`
-        : ` ${one.name}=${format.text(lo, hi)}`;
+        : ` ${onOneLine(one.name)}=${format.text(lo, hi)}`;
     });
   }
 

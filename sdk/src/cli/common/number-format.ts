@@ -34,11 +34,6 @@ export function grouped(value: number | bigint | null): string {
   return value === null ? NONE : value.toLocaleString('en-US');
 }
 
-/** Names come from the file: control characters would break the columns, or drive the terminal. */
-export function plain(name: string): string {
-  return name.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
-}
-
 /** At most `width` values, each the mean of neighbours. */
 export function resample(values: readonly number[], width: number): number[] {
   if (values.length <= width) return [...values];

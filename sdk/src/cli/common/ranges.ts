@@ -27,10 +27,15 @@ export interface TimeBounds {
   readonly to?: bigint;
 }
 
-/** The options of a range, the same for all verbs. */
-export function addRangeOptions(command: Command): Command {
+const FROM = 'first time, inclusive: 4000 (ps), 4ns, 1.5us, …';
+
+/** The options of a range, the same for all verbs. @param readsForeign the verb reads files of other formats, too */
+export function addRangeOptions(command: Command, readsForeign = false): Command {
   return command
-    .option('--from <time>', 'first time, inclusive: 4000 (ps), 4ns, 1.5us, …')
+    .option(
+      '--from <time>',
+      readsForeign ? `${FROM}; or the format of a file that is no trace: spike, qemu, …` : FROM,
+    )
     .option('--to <time>', 'last time, exclusive')
     .option('--cycles <[clock:]a:b>', 'cycles a to b (exclusive) of a clock; either may be left out')
     .option('--cycle <[clock:]n>', 'only cycle n');

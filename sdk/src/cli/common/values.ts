@@ -1,4 +1,5 @@
 /** Field values as the command line prints them: enums by label, string references by text, booleans as such, integers in decimal. */
+import { onOneLine } from '../../base/printable.js';
 import { floatBits, floatOf } from '../../format/float-fields.js';
 import { type FieldDef, FieldType, fieldSize, isSigned, type Schema } from '../../format/types.js';
 import type { TraceStrings } from '../../reader/index.js';
@@ -21,6 +22,8 @@ export function decimal(lo: number, hi: number): string {
 export class ValueFormat {
   private readonly labels: ReadonlyMap<number, string> | null;
   private readonly labelsJson: ReadonlyMap<number, string> | null;
+  /** Of the field, for people. */
+  readonly name: string;
   readonly isStringRef: boolean;
   private readonly isBool: boolean;
   private readonly signedBits: number;
@@ -34,6 +37,7 @@ export class ValueFormat {
     private readonly strings: TraceStrings,
   ) {
     const { type, enumId } = field;
+    this.name = onOneLine(field.name);
     this.isStringRef = type === FieldType.STRING_REF;
     this.isBool = type === FieldType.BOOL;
     this.signedBits = isSigned(type) ? fieldSize(type) * 8 : 0;
@@ -69,8 +73,9 @@ export class ValueFormat {
   /** For people: as `plain`, strings quoted, addresses and large unsigned numbers in hexadecimal, floating-point numbers as such. */
   text(lo: number, hi: number): string {
     if (this.floatBits !== 0) return String(floatOf(this.floatBits, lo, hi));
-    if (this.isStringRef) return JSON.stringify(this.stringText(lo, hi));
-    if (hi === 0 ? lo < this.hexFrom : this.hexFrom === Number.POSITIVE_INFINITY) return this.plain(lo, hi);
+    if (this.isStringRef) return quoted(this.stringText(lo, hi));
+    if (hi === 0 ? lo < this.hexFrom : this.hexFrom === Number.POSITIVE_INFINITY)
+      return onOneLine(this.plain(lo, hi));
     const high = hi === 0 ? '' : hi.toString(16);
     return `0x${high}${high ? lo.toString(16).padStart(8, '0') : lo.toString(16)}`;
   }
@@ -87,6 +92,9 @@ export class ValueFormat {
     return (hi === 0 ? this.strings.peek(lo) : undefined) ?? `#${decimal(lo, hi)}`;
   }
 }
+
+/** A string of the trace for people. */
+export const quoted = (text: string): string => onOneLine(JSON.stringify(text));
 
 /** Halves of a value held as bigint. */
 export function halves(value: bigint): [lo: number, hi: number] {

@@ -1,4 +1,5 @@
 /** `uscope info --watch`: how a trace grows, line by line; on a terminal one line that is drawn again. */
+import { onOneLine } from '../../base/printable.js';
 import type { Trace } from '../../reader/index.js';
 import { describeEnd, type FollowOptions, follow } from './follow.js';
 import { bigintAsString, ExitCode, io } from './io.js';
@@ -52,10 +53,11 @@ function json(trace: Trace) {
 function line(trace: Trace): string {
   const clocks = trace.schema.clocks.filter(({ periodPs }) => periodPs > 0);
   const cycles = clocks.map(({ name, periodPs }) => `cycle ${trace.totalTimePs / BigInt(periodPs)} ${name}`);
-  return [
+  const parts = [
     `${trace.totalTimePs} ps`,
     ...cycles,
     `${trace.segmentCount} segments`,
     trace.isComplete ? 'complete' : 'not finalized',
-  ].join(', ');
+  ];
+  return onOneLine(parts.join(', '));
 }

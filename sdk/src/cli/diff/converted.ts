@@ -1,27 +1,33 @@
 /** Files of other formats as traces: what is compared is converted first, into a directory that goes away. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { convert, type ForeignFormat, sniffFormat, USCOPE } from '../../formats/index.js';
+import { convert, type ForeignFormat, USCOPE } from '../../formats/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { openSource } from '../../reader/node.js';
-import { tellPartial, warnOnce } from '../common/foreign.js';
+import { scratchDirectory } from '../../writer/output/directories.js';
+import { foreignFormatOf, tellPartial, warnOnce } from '../common/foreign.js';
 import { shownName } from '../common/trace-file.js';
+
+export interface ForeignArguments {
+  readonly options: ReadonlyMap<string, string>;
+  /** Of the files that are no traces, where the user names it. */
+  readonly format: string | undefined;
+}
 
 /** The paths as they are where they are traces, and those of converted copies where they are not. */
 export async function withConverted<T>(
   paths: readonly string[],
-  options: ReadonlyMap<string, string>,
+  { options, format: named }: ForeignArguments,
   use: (paths: readonly string[]) => Promise<T>,
 ): Promise<T> {
-  const formats = await Promise.all(paths.map(foreignFormat));
+  const formats = await Promise.all(paths.map((path) => foreignFormat(path, named)));
   if (formats.every((format) => format === null)) {
     checkOptions(options, formats);
     return use(paths);
   }
   checkOptions(options, formats);
-  const directory = await mkdtemp(join(tmpdir(), 'uscope-diff-'));
+  const directory = await scratchDirectory('uscope-diff');
   try {
     const traces: string[] = [];
     for (const [index, path] of paths.entries()) {
@@ -49,17 +55,12 @@ function checkOptions(
 }
 
 /** Null: a trace, or nothing that can be converted; the code that opens it says what is wrong. */
-async function foreignFormat(path: string): Promise<ForeignFormat | null> {
+async function foreignFormat(path: string, named: string | undefined): Promise<ForeignFormat | null> {
   if (isHttpUrl(path)) return null;
   try {
-    const source = await openSource(path);
-    try {
-      const format = await sniffFormat(source);
-      return format === null || format === USCOPE || !format.open ? null : format;
-    } finally {
-      await source.close?.();
-    }
-  } catch {
+    return await foreignFormatOf(path, named);
+  } catch (error) {
+    if (isUscopeError(error) && error.code.startsWith('CONVERT_')) throw error;
     return null;
   }
 }

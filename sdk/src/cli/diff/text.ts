@@ -1,4 +1,6 @@
 /** A comparison's report for people. */
+import { onOneLine } from '../../base/printable.js';
+import { isUnknown } from '../../semantics/cpu/riscv/index.js';
 import type {
   CellView,
   DiffReport,
@@ -22,7 +24,7 @@ const line = (text = ''): void => io.out(`${text}\n`);
 
 export function printDiff(report: DiffReport, disassemble: Disassemble): void {
   const { same, a, b, result, schema } = report;
-  line(same ? `${a} and ${b} are the same` : `${a} and ${b} differ`);
+  line(onOneLine(same ? `${a} and ${b} are the same` : `${a} and ${b} differ`));
   listed(`only in ${a}`, schema.onlyA);
   listed(`only in ${b}`, schema.onlyB);
   listed('defined differently', schema.changed);
@@ -33,8 +35,8 @@ export function printDiff(report: DiffReport, disassemble: Disassemble): void {
 
 function listed(title: string, names: readonly string[]): void {
   if (names.length === 0) return;
-  line(`${title}:`);
-  for (const name of names.slice(0, MAX_LISTED)) line(`  ${name}`);
+  line(`${onOneLine(title)}:`);
+  for (const name of names.slice(0, MAX_LISTED)) line(`  ${onOneLine(name)}`);
   if (names.length > MAX_LISTED) line(`  and ${names.length - MAX_LISTED} more`);
 }
 
@@ -75,7 +77,7 @@ function printTime(report: TimeReport): void {
   );
   for (const { path, itemsA, itemsB, instants: count, firstPs } of paths.slice(0, MAX_LISTED)) {
     const since = firstPs === null ? '' : `, first at ${firstPs} ps`;
-    line(`  ${path}: ${itemsA} and ${itemsB} items, ${count} instants differ${since}`);
+    line(`  ${onOneLine(path)}: ${itemsA} and ${itemsB} items, ${count} instants differ${since}`);
   }
   if (paths.length > MAX_LISTED) line(`  and ${paths.length - MAX_LISTED} more`);
 }
@@ -92,7 +94,7 @@ function itemText(item: ItemView): string {
         : fields
             .map(([name, value]) => `${what} ${place}.${name} ${what === 'add' ? '+=' : '='} ${value}`)
             .join('');
-  return `${paint('dim', at(item))}  ${body}`;
+  return `${paint('dim', at(item))}  ${onOneLine(body)}`;
 }
 
 function printState(report: StateReport): void {
@@ -107,7 +109,7 @@ function printState(report: StateReport): void {
   line(`instants: ${instants.same} with the same state, ${instants.different} with different ones`);
   line(`at the end ${report.atEnd} of ${report.values} values differ`);
   for (const { path, firstPs, instants: count, atEnd } of storages.slice(0, MAX_LISTED)) {
-    line(`  ${path}: first at ${firstPs} ps, after ${count} instants, ${atEnd} values at the end`);
+    line(`  ${onOneLine(path)}: first at ${firstPs} ps, after ${count} instants, ${atEnd} values at the end`);
   }
   if (storages.length > MAX_LISTED) line(`  and ${storages.length - MAX_LISTED} more`);
 }
@@ -115,7 +117,7 @@ function printState(report: StateReport): void {
 function cellText({ path, slot, field, a, b }: CellView): string {
   const place = `${path}${slot === null ? '' : `[${slot}]`}${field === null ? '' : `.${field}`}`;
   const shown = (value: string | null): string => value ?? 'not valid';
-  return `${paint('cyan', place)}  < ${shown(a)}  > ${shown(b)}`;
+  return `${paint('cyan', place)}  ${onOneLine(`< ${shown(a)}  > ${shown(b)}`)}`;
 }
 
 function printRetired({ cores, onlyA, onlyB }: RetiredReport, disassemble: Disassemble): void {
@@ -136,7 +138,9 @@ function printCore(report: RetiredCoreReport, disassemble: Disassemble): void {
     for (const one of first.nextB) line(`  > ${text(one)}`);
     if (first.nextB.length === 0) line('  > no more');
   }
-  line(`${core}: ${report.retiredA} and ${report.retiredB} instructions retired, ${report.same} the same`);
+  line(
+    `${onOneLine(core)}: ${report.retiredA} and ${report.retiredB} instructions retired, ${report.same} the same`,
+  );
   if (!first) return;
   const { stretches, changed, onlyA, onlyB, aligned } = report;
   line(
@@ -152,7 +156,8 @@ function instructionText(
 ): string {
   const address = pc === null ? '' : ` ${pc.toString(16).padStart(8, '0')}`;
   const code = bits === null ? '' : ` ${bits.toString(16).padStart(8, '0')}`;
-  const words = bits !== null && pc !== null ? disassemble(bits, pc) : null;
+  const found = bits !== null && pc !== null ? disassemble(bits, pc) : null;
+  const words = found !== null && isUnknown(found) ? (values.text ?? found) : found;
   const rest = fields.flatMap((name) => (values[name] ? [` ${name}=${values[name]}`] : []));
-  return `${paint('dim', at({ timePs, cycle }))} ${address}${code} ${words ?? values.text ?? ''}${rest.join('')}`.trimEnd();
+  return `${paint('dim', at({ timePs, cycle }))} ${onOneLine(`${address}${code} ${words ?? values.text ?? ''}${rest.join('')}`)}`.trimEnd();
 }

@@ -1,8 +1,8 @@
 /** The runs of a directory, for people and for programs. */
+import { onOneLine } from '../../base/printable.js';
 import { formatBytes, formatCount, formatTime } from '../../base/units.js';
 import { table } from '../common/chart.js';
 import { io, paint } from '../common/io.js';
-import { plain } from '../common/number-format.js';
 import type { ListedRun, ListedTrace } from './listing.js';
 
 const HEAD = ['trace', 'core', 'state', 'simulated', 'cycle', 'segs', 'size', ''];
@@ -22,7 +22,7 @@ function titleOf({ id, startTimeMs, traces }: ListedRun): string {
   const cores = new Set(traces.flatMap(({ core }) => (core === null ? [] : [core]))).size;
   const bytes = traces.reduce((sum, trace) => sum + trace.bytes, 0);
   return [
-    id === null ? 'no run' : `run ${plain(id)}`,
+    id === null ? 'no run' : `run ${onOneLine(id)}`,
     ...(startTimeMs === null || id === null ? [] : [isoTime(startTimeMs)]),
     `${countOf(traces)}${cores > 1 ? ` of ${cores} cores` : ''}, ${formatBytes(bytes)}`,
   ].join('  ');
@@ -39,14 +39,14 @@ function countOf(traces: readonly ListedTrace[]): string {
 function row(trace: ListedTrace): string[] {
   const { name, core, state, status, reason, totalTimePs, lastCycle, segments, bytes } = trace;
   return [
-    plain(name),
+    onOneLine(name),
     core === null ? '-' : String(core),
     state === 'complete' ? (status ?? 'complete').replace('_', ' ') : state,
     totalTimePs === null ? '-' : formatTime(totalTimePs),
     lastCycle === null ? '-' : formatCount(lastCycle),
     segments === null ? '-' : formatCount(segments),
     formatBytes(bytes),
-    reason === null ? '' : plain(reason),
+    reason === null ? '' : onOneLine(reason),
   ];
 }
 

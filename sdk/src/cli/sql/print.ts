@@ -1,4 +1,5 @@
 /** Rows of a question as text: a table, JSON, lines of JSON, CSV, Markdown. */
+import { onOneLine } from '../../base/printable.js';
 import { shortNumber, table } from '../common/chart.js';
 import { io } from '../common/io.js';
 
@@ -36,7 +37,7 @@ export class RowPrinter {
     this.count++;
     if (form === 'csv') io.out(`${cells.map((cell) => csv(text(cell))).join(',')}\n`);
     else if (form === 'markdown') io.out(`| ${cells.map((cell) => markdown(text(cell))).join(' | ')} |\n`);
-    else if (this.isPlan) io.out(`${text(cells[1]).trimEnd().split('\n').map(plain).join('\n')}\n`);
+    else if (this.isPlan) io.out(`${text(cells[1]).trimEnd().split('\n').map(onOneLine).join('\n')}\n`);
     else if (form === 'table') {
       if (this.count <= MAX_TABLE_ROWS) this.kept.push(cells.map(shown));
     } else {
@@ -55,7 +56,7 @@ export class RowPrinter {
     );
     io.out(
       table(
-        [this.names.map(plain), ...this.kept],
+        [this.names.map(onOneLine), ...this.kept],
         [...isText.keys()].filter((index) => isText[index]),
       ),
     );
@@ -75,7 +76,6 @@ export function json(cell: Cell): unknown {
 }
 
 const text = (cell: Cell): string => (cell === null ? '' : String(cell));
-const shown = (cell: Cell): string => (typeof cell === 'number' ? shortNumber(cell) : plain(text(cell)));
-const plain = (value: string): string => value.replace(/\p{Cc}+/gu, ' ');
+const shown = (cell: Cell): string => (typeof cell === 'number' ? shortNumber(cell) : onOneLine(text(cell)));
 const csv = (value: string): string => (/[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
-const markdown = (value: string): string => plain(value).replaceAll('\\', '\\\\').replaceAll('|', '\\|');
+const markdown = (value: string): string => onOneLine(value.replaceAll('\\', '\\\\').replaceAll('|', '\\|'));

@@ -1,11 +1,11 @@
 /** What the page's script draws, as small as it can be. */
+import { onOneLine } from '../../base/printable.js';
 import type {
   CoreReport,
   Distribution,
   PerformanceReport,
   SeriesReport,
 } from '../../semantics/cpu/analysis/index.js';
-import { plain } from '../common/number-format.js';
 
 export interface NamedValues {
   readonly name: string;
@@ -52,7 +52,7 @@ function coreCharts(core: CoreReport): CoreCharts {
   const { series, stages, lifetime, buffers, instructions } = core;
   const lifetimes = lifetime.count > 0 ? [latencyBars('fetch to retirement', lifetime)] : [];
   return {
-    name: plain(core.core),
+    name: onOneLine(core.core),
     ...overTime(series, Number(core.fromCycle)),
     latency: [
       ...stages
@@ -79,13 +79,16 @@ function overTime(series: SeriesReport | null, from: number) {
       { name: 'squashed instructions', values: per(series.squashed, 1000) },
     ],
     stalls: mostFrequent(series).map(({ name, values }) => ({ name, values: per(values, 100) })),
-    buffers: series.buffers.map(({ buffer, mean }) => ({ name: plain(buffer), values: mean.map(short) })),
-    counters: series.counters.map(({ counter, delta }) => ({ name: plain(counter), values: per(delta, 1) })),
+    buffers: series.buffers.map(({ buffer, mean }) => ({ name: onOneLine(buffer), values: mean.map(short) })),
+    counters: series.counters.map(({ counter, delta }) => ({
+      name: onOneLine(counter),
+      values: per(delta, 1),
+    })),
   };
 }
 
 function mostFrequent({ stalls }: SeriesReport): NamedValues[] {
-  const named = stalls.map(({ reason, cycles }) => ({ name: plain(reason), values: cycles }));
+  const named = stalls.map(({ reason, cycles }) => ({ name: onOneLine(reason), values: cycles }));
   if (named.length <= MAX_REASONS) return named;
   const rest = named.slice(MAX_REASONS - 1);
   const values = rest[0].values.map((_, index) => rest.reduce((sum, one) => sum + one.values[index], 0));
@@ -94,7 +97,7 @@ function mostFrequent({ stalls }: SeriesReport): NamedValues[] {
 
 function latencyBars(name: string, { classes }: Distribution): Bars {
   return {
-    name: plain(name),
+    name: onOneLine(name),
     labels: classes.map(({ from, to }) => (from === to ? String(from) : `${from}–${to}`)),
     values: classes.map(({ count }) => count),
     unit: 'cycles',
@@ -105,7 +108,7 @@ function levelBars(name: string, histogram: readonly number[]): Bars {
   const size = Math.ceil(histogram.length / MAX_BARS) || 1;
   const starts = Array.from({ length: Math.ceil(histogram.length / size) }, (_, index) => index * size);
   return {
-    name: plain(name),
+    name: onOneLine(name),
     labels: starts.map((from) =>
       size === 1 ? String(from) : `${from}–${Math.min(from + size, histogram.length) - 1}`,
     ),

@@ -1,5 +1,5 @@
 /** HTML as text: everything that comes from a trace is escaped. */
-import { plain } from '../common/number-format.js';
+import { onOneLine } from '../../base/printable.js';
 
 /** Markup, as opposed to text that has yet to be escaped. */
 export class Markup {
@@ -15,7 +15,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 export function escaped(text: string): string {
-  return plain(text).replace(/[&<>"']/g, (character) => ESCAPES[character]);
+  return onOneLine(text).replace(/[&<>"']/g, (character) => ESCAPES[character]);
 }
 
 type Part = string | number | Markup | readonly Markup[];

@@ -110,7 +110,7 @@ describe('uscope stats of several traces', () => {
   it('says when there is nothing to compare', async () => {
     expect((await runUscope(['stats', at('none'), at('none')])).err).toContain('READER_NAME');
     const unknown = await runUscope(['stats', at('a'), at('b'), '--core', 'core7']);
-    expect(unknown).toMatchObject({ status: 1, out: '' });
+    expect(unknown).toMatchObject({ status: 2, out: '' });
     expect(unknown.err).toContain('none of the 2 traces has core "core7"');
     mkdirSync(join(root, 'empty'), { recursive: true });
     expect((await runUscope(['stats', join(root, 'empty')])).err).toContain('READER_OPEN');

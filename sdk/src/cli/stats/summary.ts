@@ -1,6 +1,7 @@
 /** The figures by which cores are compared. */
+import { onOneLine } from '../../base/printable.js';
 import type { CoreReport, RatioReport, TopDownReport } from '../../semantics/cpu/analysis/index.js';
-import { decimal, NONE, percent, plain, ratio, whole } from '../common/number-format.js';
+import { decimal, NONE, percent, ratio, whole } from '../common/number-format.js';
 
 /** One figure of every core, in the order of the cores. */
 export interface SummaryRow {
@@ -24,7 +25,7 @@ export function sideBySide(
     row('flushes per 1000', ({ flushes }) => decimal(flushes.perKiloInstructions)),
     row('squashed', ({ instructions }) => percent(instructions.squashedShare)),
     row('stalled', ({ stalls }) => percent(stalls.share)),
-    row('most stalls', ({ stalls }) => (stalls.reasons[0] ? plain(stalls.reasons[0].reason) : NONE)),
+    row('most stalls', ({ stalls }) => (stalls.reasons[0] ? onOneLine(stalls.reasons[0].reason) : NONE)),
     row('fetch to retirement', ({ lifetime }) => decimal(lifetime.mean)),
     row('fetch to retirement, p99', ({ lifetime }) => decimal(lifetime.p99)),
     ...slotRows(cores),
@@ -48,7 +49,7 @@ function stallRows(cores: readonly CoreReport[]): SummaryRow[] {
   return namesOf(cores, ({ stalls }) => stalls.reasons.map(({ reason }) => reason))
     .sort((a, b) => total(b) - total(a))
     .map((name) => ({
-      name: `stalled by ${plain(name)}`,
+      name: `stalled by ${onOneLine(name)}`,
       values: cores.map((core) => percent(share(core, name))),
     }));
 }
@@ -56,7 +57,7 @@ function stallRows(cores: readonly CoreReport[]): SummaryRow[] {
 function stageRows(cores: readonly CoreReport[]): SummaryRow[] {
   const seen = ({ stages }: CoreReport) => stages.filter(({ latency }) => latency.count > 0);
   return namesOf(cores, (core) => seen(core).map(({ stage }) => stage)).map((name) => ({
-    name: `cycles in ${plain(name)}`,
+    name: `cycles in ${onOneLine(name)}`,
     values: cores.map((core) =>
       decimal(seen(core).find(({ stage }) => stage === name)?.latency.mean ?? null),
     ),
@@ -67,7 +68,7 @@ function stageRows(cores: readonly CoreReport[]): SummaryRow[] {
 function slotRows(cores: readonly CoreReport[]): SummaryRow[] {
   const classes = ({ topDown }: CoreReport) => topDown?.classes ?? [];
   return namesOf(cores, (core) => classes(core).map(({ name }) => name)).map((name) => ({
-    name: `slots ${plain(name)}`,
+    name: `slots ${onOneLine(name)}`,
     values: cores.map((core) => percent(classes(core).find((one) => one.name === name)?.share ?? null)),
   }));
 }
@@ -81,7 +82,7 @@ export function countedShare({ counted, slots }: TopDownReport): number | null {
 function bufferRows(cores: readonly CoreReport[]): SummaryRow[] {
   const short = (name: string): string => name.slice(name.lastIndexOf('/') + 1);
   return namesOf(cores, ({ buffers }) => buffers.map(({ buffer }) => short(buffer))).map((name) => ({
-    name: `occupied in ${plain(name)}`,
+    name: `occupied in ${onOneLine(name)}`,
     values: cores.map((core) =>
       decimal(core.buffers.find(({ buffer }) => short(buffer) === name)?.mean ?? null),
     ),
@@ -92,7 +93,7 @@ function bufferRows(cores: readonly CoreReport[]): SummaryRow[] {
 function ratioRows(cores: readonly CoreReport[]): SummaryRow[] {
   const names = [...new Set(cores.flatMap(({ ratios }) => ratios.map(({ name }) => name)))];
   return names.map((name) => ({
-    name: plain(name),
+    name: onOneLine(name),
     values: cores.map(({ ratios }) => rateOf(ratios.find((one) => one.name === name))),
   }));
 }

@@ -1,9 +1,10 @@
 /** The performance report for the terminal: tables with small charts, one section per core. */
 
+import { onOneLine } from '../../base/printable.js';
 import { type Style, styled } from '../../base/terminal-style.js';
 import type { CoreReport, PerformanceReport } from '../../semantics/cpu/analysis/index.js';
 import { bar, sparkline, table } from '../common/chart.js';
-import { decimal, NONE, percent, plain, ratio, resample, whole } from '../common/number-format.js';
+import { decimal, NONE, percent, ratio, resample, whole } from '../common/number-format.js';
 import { countedShare, sideBySide } from './summary.js';
 
 const BAR_WIDTH = 24;
@@ -38,7 +39,7 @@ class ReportText {
   constructor(private readonly options: TextOptions) {}
 
   summary(cores: readonly CoreReport[]): void {
-    const names = cores.map(({ core }) => plain(core));
+    const names = cores.map(({ core }) => onOneLine(core));
     const rows = sideBySide(cores).map(({ name, values }) => [name, ...values]);
     this.section('cores', [['', ...names], ...rows], [0]);
   }
@@ -62,11 +63,12 @@ class ReportText {
 
   private heading({ core, clock, periodPs, isa, fromCycle, toCycle, clockCycles }: CoreReport): void {
     const last = toCycle > fromCycle ? toCycle - 1n : fromCycle;
-    const about = [`${plain(clock ?? 'clock')} ${periodPs} ps`, ...(isa === null ? [] : [plain(isa)])].join(
-      ', ',
-    );
+    const about = [
+      `${onOneLine(clock ?? 'clock')} ${periodPs} ps`,
+      ...(isa === null ? [] : [onOneLine(isa)]),
+    ].join(', ');
     this.print(
-      `${this.paint(TITLE, plain(core))}  cycles ${fromCycle} to ${last}  (${clockCycles} cycles of ${about})\n\n`,
+      `${this.paint(TITLE, onOneLine(core))}  cycles ${fromCycle} to ${last}  (${clockCycles} cycles of ${about})\n\n`,
     );
   }
 
@@ -125,7 +127,7 @@ class ReportText {
   private topDown({ topDown }: CoreReport): void {
     if (!topDown) return;
     const rows = topDown.classes.map(({ name, slots, share }) => [
-      plain(name),
+      onOneLine(name),
       whole(slots),
       percent(share),
       this.paint(GOOD, bar(share ?? 0, BAR_WIDTH)),
@@ -138,7 +140,7 @@ class ReportText {
   private flushes({ flushes: { reasons } }: CoreReport): void {
     const most = Math.max(...reasons.map(({ share }) => share));
     const rows = reasons.map(({ reason, flushes, squashed, perKiloInstructions, share }) => [
-      plain(reason),
+      onOneLine(reason),
       whole(flushes),
       whole(squashed),
       decimal(perKiloInstructions),
@@ -151,7 +153,7 @@ class ReportText {
   private stalls({ stalls: { reasons } }: CoreReport): void {
     const most = Math.max(...reasons.map(({ cycles }) => cycles));
     const rows = reasons.map(({ reason, cycles, share, episodes, longest }) => [
-      plain(reason),
+      onOneLine(reason),
       whole(cycles),
       whole(episodes),
       decimal(episodes > 0 ? cycles / episodes : null),
@@ -170,7 +172,7 @@ class ReportText {
     const seen = stages.filter(({ latency, squashed, unknown }) => latency.count + squashed + unknown > 0);
     const longest = Math.max(1, ...seen.map(({ latency }) => latency.mean ?? 0));
     const rows = seen.map(({ stage, latency, squashed }) => [
-      plain(stage),
+      onOneLine(stage),
       whole(latency.count),
       decimal(latency.mean),
       whole(latency.median),
@@ -189,7 +191,7 @@ class ReportText {
   private buffers({ buffers }: CoreReport): void {
     const rows = buffers.map(
       ({ buffer, slots, mean, median, p99, max, fullShare, emptyShare, histogram }) => [
-        plain(buffer),
+        onOneLine(buffer),
         whole(slots),
         decimal(mean),
         whole(median),
@@ -218,10 +220,10 @@ class ReportText {
   private ratios({ ratios }: CoreReport): void {
     const rows = ratios.map(
       ({ name, ratio: value, numerator, denominator, count, of, perKiloInstructions }) => [
-        plain(name),
+        onOneLine(name),
         percent(value),
         decimal(perKiloInstructions),
-        plain(
+        onOneLine(
           denominator === null ? `${numerator} ${count}` : `${numerator} ${count} / ${denominator} ${of}`,
         ),
       ],
@@ -234,7 +236,7 @@ class ReportText {
       const rates = series?.counters[index]?.delta.map((value, at) => value / series.cycles[at]) ?? [];
       const line = rates.length > 1 && delta !== 0n ? sparkline(resample(rates, CELL_WIDTH)) : '';
       return [
-        plain(counter),
+        onOneLine(counter),
         whole(delta),
         rate(perCycle),
         decimal(perKiloInstructions),
@@ -251,9 +253,9 @@ class ReportText {
     const agreeing = checks.length - differing.length;
     this.title('checked against the counters of the core', `${agreeing} of ${checks.length} agree`);
     const rows = differing.map(({ what, counted: count, counter, value }) => [
-      `  ${plain(what)}`,
+      `  ${onOneLine(what)}`,
       whole(count),
-      plain(counter),
+      onOneLine(counter),
       whole(value),
     ]);
     if (rows.length > 0) this.print(table([['', 'counted', 'counter', 'says'], ...rows], [0, 2]));
@@ -289,7 +291,7 @@ class ReportText {
 }
 
 function counted(counter: string | null): string {
-  return counter === null ? '' : ` (counter "${plain(counter)}")`;
+  return counter === null ? '' : ` (counter "${onOneLine(counter)}")`;
 }
 
 /** Rates per cycle are small: four digits after the point. */

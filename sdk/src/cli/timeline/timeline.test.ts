@@ -205,8 +205,8 @@ describe('uscope timeline', () => {
     ['core', '--cycles 142:', 1, /READER_RANGE.*ends in cycle 141/],
     ['core', '--instructions 5:6', 1, /READER_RANGE.*instruction 5/],
     ['core', '--around 0x44', 1, /READER_RANGE.*0x44/],
-    ['core', '--core core9', 1, /READER_NAME.*core0/],
-    ['none', '--last 5', 1, /READER_NAME.*no core/],
+    ['core', '--core core9', 2, /READER_NAME.*core0/],
+    ['none', '--last 5', 2, /READER_NAME.*no core/],
     ['timeless', '--last 5', 1, /READER_NO_CYCLES/],
   ])('%s %s ends with status %i', async (name, args, status, message) => {
     const result = await run(path(name), ...args.split(' '));

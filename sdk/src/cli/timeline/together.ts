@@ -1,5 +1,6 @@
 /** Several cores on one axis: blocks of cycles, and in each block the rows of every core. Aligned by time: a column is a cycle of the fastest clock. */
 
+import { onOneLine } from '../../base/printable.js';
 import { BOLD, DIM, styled } from '../../base/terminal-style.js';
 import type { Trace } from '../../reader/index.js';
 import { type CpuCore, cycleOf, requirePeriod } from '../../semantics/cpu/cores.js';
@@ -7,7 +8,6 @@ import type { Instruction } from '../../semantics/cpu/lifecycle.js';
 import { selected, stallsOf } from '../../semantics/timeline/selection.js';
 import { type Layout, layoutFor, printLegend, TextTimeline } from '../../semantics/timeline/text.js';
 import type { TimelineRange } from '../../semantics/timeline/timeline-range.js';
-import { plain } from '../common/number-format.js';
 
 /** A core of an open trace. */
 export interface Lane {
@@ -62,8 +62,8 @@ export async function printTogether(
   for (let from = 0; from < Number(range.to - range.from); from += layout.cycles) {
     for (const [index, lane] of lanes.entries()) {
       const { value: text = '' } = await blocks[index].next();
-      options.out(`\n${styled(BOLD, plain(lane.name), options.colour)}`);
-      options.out(text === '' ? styled(DIM, '  no instruction in flight\n', options.colour) : text);
+      options.out(`\n${styled(BOLD, onOneLine(lane.name), options.colour)}`);
+      options.out(text === '' ? `${styled(DIM, '  no instruction in flight', options.colour)}\n` : text);
     }
   }
   return columns.map(({ rows }) => rows);
@@ -150,15 +150,16 @@ function printHead(
   options: TogetherOptions,
 ): void {
   const { colour, out } = options;
-  const title = styled(BOLD, lanes.map(({ name }) => plain(name)).join(', '), colour);
+  const title = styled(BOLD, lanes.map(({ name }) => onOneLine(name)).join(', '), colour);
   out(`${title}  cycles ${range.from} to ${range.to - 1n}  (${period} ps each)\n`);
   for (const { name, core } of lanes) {
-    if (core.periodPs !== period) out(`${plain(name)}: ${core.clock?.name ?? 'clock'} ${core.periodPs} ps\n`);
+    if (core.periodPs !== period)
+      out(`${onOneLine(name)}: ${onOneLine(core.clock?.name ?? 'clock')} ${core.periodPs} ps\n`);
   }
   const [first] = lanes;
   const isSame = lanes.every(({ core }) => core.stages.join() === first.core.stages.join());
   for (const { name, core } of isSame ? [first] : lanes) {
-    if (!isSame) out(`${plain(name)}: `);
+    if (!isSame) out(`${onOneLine(name)}: `);
     printLegend(core, options);
   }
 }

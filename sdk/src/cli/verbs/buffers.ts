@@ -1,6 +1,7 @@
 /** `uscope buffers`: how full buffers are over a range. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import type { Trace } from '../../reader/index.js';
 import type { StretchRunner } from '../../semantics/common/stretches.js';
 import {
@@ -133,7 +134,7 @@ function printText(reports: readonly OccupancyReport[], options: BuffersOptions)
   const cycles = periodPs > 0n ? `, cycles ${fromPs / periodPs} to ${(toPs - 1n) / periodPs}` : '';
   io.out(`${paint('dim', `${fromPs} to ${toPs} ps${cycles}`)}\n`);
   const rows = reports.map((report) => [
-    report.name,
+    onOneLine(report.name),
     String(report.slots),
     shortNumber(report.mean),
     String(report.min),

@@ -8,10 +8,10 @@ import {
   FORMATS,
   formatForName,
   formatNamed,
+  formatOf,
   nameOf,
   type ReportRow,
   readableFormats,
-  sniffFormat,
   USCOPE,
 } from '../../formats/index.js';
 import type { Source } from '../../reader/index.js';
@@ -133,8 +133,7 @@ async function withSource<T>(file: string, use: (source: Source) => Promise<T>):
 }
 
 async function inputFormat(source: Source, named: string | undefined): Promise<AnyFormat> {
-  if (named !== undefined) return named.toLowerCase() === USCOPE ? USCOPE : formatNamed(named);
-  const found = await sniffFormat(source);
+  const found = await formatOf(source, named);
   if (found !== null) return found;
   throw new UscopeError(
     'CONVERT_UNKNOWN',

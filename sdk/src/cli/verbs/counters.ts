@@ -1,6 +1,7 @@
 /** `uscope counters`: values and rates of counters over a range. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import type { Trace } from '../../reader/index.js';
 import type { StretchRunner } from '../../semantics/common/stretches.js';
 import { type CounterOptions, type CounterReport, counters, findCore } from '../../semantics/cpu/index.js';
@@ -125,7 +126,7 @@ function printText(reports: readonly CounterReport[], { perCycle, series }: Coun
   if (perCycle) head.push('least', 'greatest');
   if (series !== undefined) head.push('');
   const rows = reports.map((report) => [
-    report.name,
+    onOneLine(report.name),
     String(report.startValue),
     String(report.endValue),
     String(report.delta),

@@ -1,7 +1,9 @@
 /** `uscope ctl`: pause, resume and mark traces that are being recorded, and see their state. */
+
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import { formatBytes, formatCount, formatTime } from '../../base/units.js';
 import type { ControlledTrace } from '../../bridge/client/ctl.js';
 import { findDaemons } from '../../bridge/daemon/daemon-file.js';
@@ -52,7 +54,7 @@ export function register(program: Command): void {
       for (const endpoint of endpointsOf(where, options)) answers.push(await control(endpoint, request));
       const traces = answers.flat();
       if (options.json) io.out(`${JSON.stringify(toJson(action, traces), null, 2)}\n`);
-      else for (const line of linesOf(action, traces)) io.out(`${line}\n`);
+      else for (const line of linesOf(action, traces)) io.out(`${onOneLine(line)}\n`);
       process.exitCode = exitCodeOf(action, traces);
     });
 }
@@ -93,13 +95,15 @@ function endpointsOf(where: string, { key }: CtlArguments): string[] {
   if (/^(ipc|tcp):\/\//.test(where)) return [where];
   if (!statSync(where, { throwIfNoEntry: false })?.isDirectory())
     throw new UscopeError('CLI_USAGE', 'there is no such directory', { file: where });
-  const daemons = findDaemons(where);
+  const untrusted: UscopeError[] = [];
+  const daemons = findDaemons(where, (error) => untrusted.push(error));
   if (key === undefined && daemons.some(({ needsKeys }) => needsKeys))
     throw new UscopeError('BRIDGE_KEY', 'the daemon lets only listed keys in: give --key and --server-key', {
       file: where,
     });
   const endpoints = daemons.map(({ endpoint }) => endpoint);
   if (endpoints.length > 0) return endpoints;
+  if (untrusted[0]) throw untrusted[0];
   throw new UscopeError('BRIDGE_NO_DAEMON', 'no daemon writes into this directory', { file: where });
 }
 

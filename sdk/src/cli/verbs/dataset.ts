@@ -1,6 +1,8 @@
 /** `uscope dataset`: what is in a dataset, whether it is whole, and taking runs away. */
+
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import { formatBytes, formatCount } from '../../base/units.js';
 import {
   checkDataset,
@@ -71,7 +73,8 @@ async function list(dataset: string, { json }: DatasetOptions): Promise<void> {
       .join(' '),
     record?.sources[0]?.path ?? 'no record',
   ]);
-  io.out(table([['run', 'files', 'size', 'tags', 'first trace'], ...rows], [0, 3, 4]));
+  const shown = rows.map((row) => row.map(onOneLine));
+  io.out(table([['run', 'files', 'size', 'tags', 'first trace'], ...shown], [0, 3, 4]));
 }
 
 async function check(dataset: string, { json }: DatasetOptions): Promise<void> {
@@ -110,7 +113,7 @@ async function remove(
     if (wasJoined) await purgeJoined(dataset);
   }
   if (json) printJson({ removed: dryRun ? [] : [...chosen], runs: [...chosen] });
-  else for (const run of chosen) io.out(`${run}: ${dryRun ? 'would be removed' : 'removed'}\n`);
+  else for (const run of chosen) io.out(`${onOneLine(run)}: ${dryRun ? 'would be removed' : 'removed'}\n`);
 }
 
 async function compact(dataset: string, { json }: DatasetOptions): Promise<void> {

@@ -12,6 +12,7 @@ import {
   diffTraces,
   type ScopePair,
 } from '../../tools/diff/index.js';
+import { splitFrom } from '../common/foreign.js';
 import { parseOptions } from '../common/format-options.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
@@ -73,7 +74,7 @@ export function register(program: Command): void {
       append,
       [],
     );
-  addRangeOptions(command)
+  addRangeOptions(command, true)
     .option('--common', 'what only one trace has does not count as a difference')
     .option(
       '--ignore-order',
@@ -100,9 +101,10 @@ export function register(program: Command): void {
     .action((a: string, b: string, options: DiffArguments) => diff(a, b, options));
 }
 
-async function diff(fileA: string, fileB: string, options: DiffArguments): Promise<void> {
+async function diff(fileA: string, fileB: string, given: DiffArguments): Promise<void> {
+  const { args: options, format } = splitFrom(given);
   const request = parseRequest(options);
-  await withConverted([fileA, fileB], parseOptions(options.opt), (paths) =>
+  await withConverted([fileA, fileB], { options: parseOptions(options.opt), format }, (paths) =>
     compareFiles([fileA, fileB], paths, options, request),
   );
 }

@@ -1,5 +1,6 @@
 /** `uscope doctor`: what is implausible in a trace, and the likely cause in its tracer. */
 import type { Command } from 'commander';
+import { onOneLine } from '../../base/printable.js';
 import { type DoctorFinding, type DoctorReport, examineTrace } from '../../tools/doctor/index.js';
 import { ExitCode, io, paint, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
@@ -30,12 +31,14 @@ export function register(program: Command): void {
 function printText(file: string, { findings, leftOut }: DoctorReport): void {
   for (const { kind, core, detail, firstTimePs, cause } of findings) {
     const place = firstTimePs === null ? '' : ` (first at ${firstTimePs} ps)`;
-    io.out(`${paint('yellow', kind.padEnd(8))} ${core === null ? '' : `${core}: `}${detail}${place}\n`);
-    io.out(`         likely: ${cause}\n`);
+    io.out(
+      `${paint('yellow', kind.padEnd(8))} ${onOneLine(`${core === null ? '' : `${core}: `}${detail}${place}`)}\n`,
+    );
+    io.out(`         likely: ${onOneLine(cause)}\n`);
   }
-  for (const reason of leftOut) io.out(`${paint('dim', 'note')}     ${reason}\n`);
+  for (const reason of leftOut) io.out(`${paint('dim', 'note')}     ${onOneLine(reason)}\n`);
   const count = findings.length === 1 ? '1 finding' : `${findings.length} findings`;
-  io.out(`${file}: ${findings.length === 0 ? paint('green', 'nothing implausible') : count}\n`);
+  io.out(`${onOneLine(file)}: ${findings.length === 0 ? paint('green', 'nothing implausible') : count}\n`);
 }
 
 function reportJson(file: string, { cores, findings, leftOut }: DoctorReport) {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
-import { dumpForeign, refuseRange, withAnyTrace } from '../common/foreign.js';
+import { dumpForeign, refuseRange, splitFrom, withAnyTrace } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { frameTime, ItemFormat } from '../common/item-format.js';
 import { withProgress } from '../common/progress-bar.js';
@@ -34,7 +34,8 @@ export function register(program: Command): void {
     .option('--jsonl', 'one JSON object per line')
     .option('--json', 'the same as --jsonl')
     .option('--without <name>', 'leave out a storage or an event type (may be repeated)', append, []);
-  addRangeOptions(command).action((file: string, options: DumpOptions) => {
+  addRangeOptions(command, true).action((file: string, given: DumpOptions) => {
+    const { args: options, format } = splitFrom(given);
     const asked = parseRange(options);
     const asJson = Boolean(options.jsonl || options.json);
     return withAnyTrace(
@@ -45,6 +46,7 @@ export function register(program: Command): void {
         if (options.without.length > 0) throw new UscopeError('CLI_USAGE', '--without is for µScope traces');
         return dumpForeign(foreign, asJson);
       },
+      format,
     );
   });
 }

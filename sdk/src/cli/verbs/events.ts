@@ -7,7 +7,7 @@ import {
   EventFilter,
   parseConditions,
 } from '../common/event-filter.js';
-import { printForeignEvents, refuseRange, withAnyTrace } from '../common/foreign.js';
+import { printForeignEvents, refuseRange, splitFrom, withAnyTrace } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { parseCount } from '../common/numbers.js';
 import { withProgress } from '../common/progress-bar.js';
@@ -33,10 +33,11 @@ export function register(program: Command): void {
       'Prints events in file order, one per line. Names may leave out the scope where they are unique.',
     )
     .argument('<file>', 'trace file, also of another format');
-  addRangeOptions(addEventOptions(command))
+  addRangeOptions(addEventOptions(command), true)
     .option('--limit <n>', 'stop after n events')
     .option('--json', 'one JSON object per line, as `dump --jsonl` prints them')
-    .action((file: string, options: EventsOptions) => {
+    .action((file: string, given: EventsOptions) => {
+      const { args: options, format } = splitFrom(given);
       const asked = parseRange(options);
       const limit = parseCount('--limit', options.limit);
       const conditions = parseConditions(options);
@@ -50,6 +51,7 @@ export function register(program: Command): void {
           refuseRange(foreign.description, options);
           return printForeignEvents(foreign, options, limit);
         },
+        format,
       );
     });
 }

@@ -1,7 +1,10 @@
 /** `uscope export`: traces as a dataset of Parquet files. */
+
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
+import type { ErrorCode } from '../../base/codes.js';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import {
   exportRuns,
   purgeJoined,
@@ -12,6 +15,7 @@ import {
 } from '../../dataset/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { DEFAULT_TABLES, DEFAULT_WINDOW, describeFailure, parseTags } from '../common/export-arguments.js';
+import { withForeignHint } from '../common/foreign-hint.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { parseCount } from '../common/numbers.js';
 import { withProgress } from '../common/progress-bar.js';
@@ -63,7 +67,7 @@ async function exportTraces(paths: readonly string[], options: ExportOptions): P
   if (runs.length === 0) io.err(`uscope: no run has a trace that was changed since ${options.since}`);
   if (options.dryRun) {
     if (options.json) printJson({ runs });
-    else for (const { run, files } of runs) io.out(`${run}: ${files.join(' ')}\n`);
+    else for (const { run, files } of runs) io.out(`${onOneLine(`${run}: ${files.join(' ')}`)}\n`);
     return;
   }
   const requests = runs.map(({ run, files }) => ({
@@ -74,28 +78,44 @@ async function exportTraces(paths: readonly string[], options: ExportOptions): P
     tags,
     replace: options.replace === true,
   }));
-  const results = await withProgress(
+  const exported = await withProgress(
     'export',
     (onProgress) =>
       exportRuns(options.output, requests, {
         jobs: options.jobs === undefined ? undefined : parseCount('--jobs', options.jobs),
         onProgress,
-        onRun: options.json ? undefined : print,
+        onRun: (result) => {
+          if (!options.json && !('error' in result)) print(result);
+        },
       }),
     { streams: !options.json },
   );
   await purgeJoined(options.output);
+  const results = await Promise.all(exported.map(withHint));
+  const failures = results.filter((result) => 'error' in result);
   if (options.json) printJson({ runs: results });
-  if (results.some((result) => 'error' in result)) process.exitCode = ExitCode.FAILED;
+  else for (const failure of failures) print(failure);
+  if (failures.length > 0) process.exitCode = ExitCode.FAILED;
+}
+
+async function withHint(result: RunReport | RunFailure): Promise<RunReport | RunFailure> {
+  if (!('error' in result)) return result;
+  const { code, detail, file } = result.error;
+  const { code: hinted, detail: said } = await withForeignHint(
+    new UscopeError(code as ErrorCode, detail, { file }),
+  );
+  return { ...result, error: { code: hinted, detail: said, file } };
 }
 
 function print(result: RunReport | RunFailure): void {
   if ('error' in result) io.err(`uscope: ${result.run}: ${describeFailure(result)}`);
-  else if (result.result === 'unchanged') io.out(`${result.run}: unchanged\n`);
+  else if (result.result === 'unchanged') io.out(`${onOneLine(result.run)}: unchanged\n`);
   else {
     const { run, cores, instructions, gaps } = result;
     const damage = gaps > 0 ? `, ${gaps} damaged segments in gaps` : '';
-    io.out(`${run}: ${cores} ${cores === 1 ? 'core' : 'cores'}, ${instructions} instructions${damage}\n`);
+    io.out(
+      `${onOneLine(run)}: ${cores} ${cores === 1 ? 'core' : 'cores'}, ${instructions} instructions${damage}\n`,
+    );
   }
 }
 

@@ -1,6 +1,7 @@
 /** `uscope find`: instructions by text or address, and events. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import { scopePath } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { findCore, findCores } from '../../semantics/cpu/cores.js';
@@ -140,13 +141,15 @@ function periodsOf(trace: Trace): ReadonlyMap<string, bigint> {
 function line(found: Found, cycle: bigint | null, hasCores: boolean): string {
   const time = cycle !== null ? String(cycle) : found.timePs !== null ? `${found.timePs} ps` : 'before';
   if (found.kind === 'event') {
-    const fields = Object.entries(found.fields).map(([name, value]) => `${name}=${oneLine(value)}`);
+    const fields = Object.entries(found.fields).map(
+      ([name, value]) => `${onOneLine(name)}=${oneLine(value)}`,
+    );
     return `${time.padStart(10)}  ${paint('cyan', found.event)} ${fields.join(' ')}`.trimEnd();
   }
   const { core, row, pc, text, annotation, end } = found;
   const words = [
     time.padStart(10),
-    ...(hasCores ? [core] : []),
+    ...(hasCores ? [onOneLine(core)] : []),
     (row < 0 ? '-' : `#${row}`).padStart(9),
     (pc === null ? '-' : pc.toString(16).padStart(8, '0')).padStart(8),
     paint('cyan', oneLine(text)),
@@ -158,5 +161,5 @@ function line(found: Found, cycle: bigint | null, hasCores: boolean): string {
 
 // Text of a model may hold anything: line breaks would break the lines.
 function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, ' ').trim();
+  return onOneLine(text.replace(/\s+/gu, ' ').trim());
 }

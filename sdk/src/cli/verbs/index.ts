@@ -3,9 +3,11 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { makeSidecar, type SidecarReport } from '../../tools/sidecar/index.js';
 import { sidecarPath } from '../../trace-index/node/index.js';
+import { withForeignHint } from '../common/foreign-hint.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { parseCount } from '../common/numbers.js';
 import { withProgress } from '../common/progress-bar.js';
@@ -76,7 +78,8 @@ async function indexOne(trace: string, options: IndexVerbOptions): Promise<Resul
     return { trace, output, ...report };
   } catch (error) {
     if (!(error instanceof UscopeError)) throw error;
-    return { trace, error: { code: error.code, detail: error.detail } };
+    const { code, detail } = await withForeignHint(error.at({ file: trace }));
+    return { trace, error: { code, detail } };
   }
 }
 
@@ -101,12 +104,12 @@ function tell(result: Result | Failure): void {
     return;
   }
   const { trace, output, segments, resumed, without, bytes } = result;
-  if (result.result === 'current') io.out(`${trace}: has an index\n`);
+  if (result.result === 'current') io.out(`${onOneLine(trace)}: has an index\n`);
   else if (result.result === 'nothing')
-    io.out(`${trace}: has nothing to index: no segments, or no clock of known period\n`);
+    io.out(`${onOneLine(trace)}: has nothing to index: no segments, or no clock of known period\n`);
   else {
     const kept = resumed > 0 ? `, ${resumed} of them already there` : '';
-    io.out(`${output}: ${segments} segments${kept}, ${bytes} bytes\n`);
+    io.out(`${onOneLine(output)}: ${segments} segments${kept}, ${bytes} bytes\n`);
     if (without > 0)
       io.err(`uscope: note: ${without} segments have no index: their frames do not follow the schema`);
   }

@@ -2,7 +2,9 @@
 import { stat } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import { compressionOf, Flag } from '../../format/header.js';
+import type { ConversionContext, ForeignTrace } from '../../formats/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { Trace } from '../../reader/index.js';
 import { periodMismatch } from '../../reader/queries/frame-times.js';
@@ -21,6 +23,7 @@ import {
 import { shownName } from '../common/trace-file.js';
 
 interface InfoOptions {
+  readonly from?: string;
   readonly json?: boolean;
   readonly count?: boolean;
   readonly watch?: boolean;
@@ -39,6 +42,7 @@ export function register(program: Command): void {
       'Prints header, session, DUT properties and the outline of the schema. Works on traces still being written. Of a directory: the runs whose traces are below it.',
     )
     .argument('<file>', 'trace file, or a directory with traces')
+    .option('--from <format>', 'of a file that is no trace: its format (default: by its content)')
     .option('--json', 'one JSON document; 64-bit times as decimal strings')
     .option('--count', 'count ops and events, which reads the whole trace')
     .addOption(
@@ -69,10 +73,11 @@ export function register(program: Command): void {
         for (const warning of warnings) io.err(`uscope: warning: ${warning}`);
         if (options.watch) await watch(trace);
       };
-      return withAnyTrace(file, onTrace, async (foreign, context) => {
+      const onForeign = async (foreign: ForeignTrace, context: ConversionContext): Promise<void> => {
         refuseOptions(foreign.description, { '--watch': options.watch, '--count': options.count });
         printSections(file, foreign, await foreign.info(context), options.json === true);
-      });
+      };
+      return withAnyTrace(file, onTrace, onForeign, options.from);
     });
 }
 
@@ -163,7 +168,7 @@ function printText(file: string, trace: Trace, frames: number | null, items: num
     'format',
     `${trace.version}, compression ${compression}, ${interleaved ? 'interleaved' : 'separate'} items`,
   );
-  line('state', trace.isComplete ? paint('green', 'complete') : paint('yellow', 'not finalized'));
+  line('state', trace.isComplete ? 'complete' : 'not finalized', trace.isComplete ? 'green' : 'yellow');
   line('session', sessionText(trace));
   line('time', `${trace.totalTimePs} ps${cyclesText(trace)}`);
   line('segments', String(trace.segmentCount));
@@ -188,8 +193,8 @@ function printText(file: string, trace: Trace, frames: number | null, items: num
   }
 }
 
-function line(label: string, text: string): void {
-  io.out(`${paint('bold', label.padEnd(9))} ${text}\n`);
+function line(label: string, text: string, colour?: 'green' | 'yellow'): void {
+  io.out(`${paint('bold', label.padEnd(9))} ${colour ? paint(colour, text) : onOneLine(text)}\n`);
 }
 
 function fieldText({ name, type }: { name: string; type: string }): string {

@@ -1,7 +1,9 @@
 /** `uscope recover`: a finalized trace from a damaged one. */
+
 import { statSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import { ClientMemory } from '../../bridge/session/client-memory.js';
 import { LaneRecords } from '../../bridge/session/lane-records.js';
 import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js';
@@ -175,14 +177,14 @@ function printRecorder(
   io.out(`saved   ${segments} segments, ${frames} frames, ${firstTimePs} to ${endTimePs} ps\n`);
   if (torn > 0) io.out(`dropped ${torn} segments that were never acknowledged as durable\n`);
   if (framesFromMemory > 0) printFromMemory(framesFromMemory, removed);
-  if (problem !== null) io.out(`memory  not used: ${problem}\n`);
+  if (problem !== null) io.out(`memory  not used: ${onOneLine(problem)}\n`);
   if (isDoubtful) io.out(`doubt   ${PREAMBLE_UNTRUSTED}\n`);
   if (account !== null) printUnknown(account);
   if (damaged > 0) io.out(`lost    ${damaged} damaged segments, and those before them\n`);
   else if (account?.lost)
     io.out(`lost    ${account.lost} cycles that the client completed and that are not in the output\n`);
   else io.out(`lost    ${isDoubtful || account?.lost == null ? 'no segments' : 'nothing'}\n`);
-  io.out(`${output}: finalized\n`);
+  io.out(`${onOneLine(output)}: finalized\n`);
 }
 
 function printFromMemory(frames: number, removed: boolean): void {
@@ -265,7 +267,9 @@ function accountJson({ completed, atLeast, committed, salvaged, expired, lost }:
 
 function printText(report: RecoverReport, problem: string | null, removed: boolean): void {
   for (const { severity, code, offset, detail } of report.findings) {
-    io.out(`${severity.padEnd(7)} ${code}:${offset === null ? '' : ` offset ${offset}:`} ${detail}\n`);
+    io.out(
+      `${severity.padEnd(7)} ${code}:${offset === null ? '' : ` offset ${offset}:`} ${onOneLine(detail)}\n`,
+    );
   }
   const { saved, lost } = report;
   io.out(
@@ -273,7 +277,7 @@ function printText(report: RecoverReport, problem: string | null, removed: boole
   );
   io.out(saved.lastTimePs === null ? '\n' : `, ${saved.firstTimePs} to ${saved.lastTimePs} ps\n`);
   if (report.framesFromMemory > 0) printFromMemory(report.framesFromMemory, removed);
-  if (problem !== null) io.out(`memory  not used: ${problem}\n`);
+  if (problem !== null) io.out(`memory  not used: ${onOneLine(problem)}\n`);
   if (report.untrusted !== null) io.out(`doubt   ${report.untrusted}\n`);
   if (report.account) printUnknown(report.account);
   if (report.account?.completed !== null && isMissing(report) && isNothing(lost)) {
@@ -288,7 +292,7 @@ function printText(report: RecoverReport, problem: string | null, removed: boole
     io.out(`lost    ${lost.segments} segments, ${frames} frames, ${lost.strings} strings\n`);
     for (const time of lost.times) io.out(`        ${timeText(time)}\n`);
   }
-  io.out(`${report.output}: finalized and verified\n`);
+  io.out(`${onOneLine(report.output)}: finalized and verified\n`);
 }
 
 function isNothing({ segments, frames, strings, isExact }: RecoverReport['lost']): boolean {

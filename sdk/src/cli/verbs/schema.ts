@@ -1,5 +1,6 @@
 /** `uscope schema`: the clocks, scopes, enums, storages and events of a trace. */
 import { type Command, Option } from 'commander';
+import { onOneLine } from '../../base/printable.js';
 import type { Trace } from '../../reader/index.js';
 import { schemaToText } from '../../schema/to-text.js';
 import { io, paint, printJson } from '../common/io.js';
@@ -98,5 +99,5 @@ function lastPart(path: string): string {
 }
 
 function print(depth: number, kind: string, text: string): void {
-  io.out(`${'  '.repeat(depth)}${paint('dim', kind)} ${text}\n`);
+  io.out(`${'  '.repeat(depth)}${paint('dim', kind)} ${onOneLine(text)}\n`);
 }

@@ -111,7 +111,7 @@ class StorageFormat {
     const { name, occupancy, def } = this.view;
     io.out(`${paint('cyan', name)}  ${occupancy}/${def.numSlots}\n`);
     this.properties.forEach((format, i) => {
-      io.out(`  .${format.field.name} = ${format.text(...this.property(i))}\n`);
+      io.out(`  .${format.name} = ${format.text(...this.property(i))}\n`);
     });
     for (const slot of this.view.slots()) {
       const fields = this.slotFields(slot, false);
@@ -124,7 +124,7 @@ class StorageFormat {
     const one = (index: number): string => {
       const format = this.fields[index];
       const at = this.field(slot, index);
-      return asJson ? member(format, format.json(...at)) : `${format.field.name}=${format.text(...at)}`;
+      return asJson ? member(format, format.json(...at)) : `${format.name}=${format.text(...at)}`;
     };
     if (!this.logical) return this.fields.map((_, index) => one(index));
     const { storageId } = this.view.def;

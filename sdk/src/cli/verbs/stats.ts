@@ -11,8 +11,8 @@ import {
   SYNTHETIC_TIME,
 } from '../../semantics/cpu/analysis/index.js';
 import { type CpuCore, findCore, findCores } from '../../semantics/cpu/cores.js';
-import { type AtomicOptions, writeFileAtomically } from '../../writer/output/atomic-file.js';
-import { printForeignStats } from '../common/foreign.js';
+import type { AtomicOptions } from '../../writer/output/atomic-file.js';
+import { printForeignStats, splitFrom } from '../common/foreign.js';
 import { io, printJson } from '../common/io.js';
 import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
 import { withProgress } from '../common/progress-bar.js';
@@ -56,14 +56,15 @@ export function register(program: Command): void {
     .argument('<files...>', 'trace files, or directories: the traces of their newest run')
     .option('--all-cores', 'only the table that puts the cores side by side')
     .option('--core <name>', 'only this core (may be repeated)', append, []);
-  addExactOption(addJobsOption(addRangeOptions(command)))
+  addExactOption(addJobsOption(addRangeOptions(command, true)))
     .option('--points <n>', 'intervals of the figures over time')
     .option('--html <file>', 'the report as a web page in one file; - for stdout')
     .option('--force', 'replace a page that is there already')
     .option('--color', 'colours even where stdout is no terminal')
     .option('--no-color', 'no colours')
     .option('--json', 'one JSON document')
-    .action(async (paths: readonly string[], options: StatsOptions) => {
+    .action(async (paths: readonly string[], given: StatsOptions) => {
+      const { args: options, format } = splitFrom(given);
       const asked = parseRange(options);
       const points = parsePoints(options);
       const jobs = parseJobs(options.jobs);
@@ -74,7 +75,7 @@ export function register(program: Command): void {
         );
       }
       const files = await expandTraces(paths);
-      if (files.length === 1 && (await printForeignStats(files[0], options))) return;
+      if (files.length === 1 && (await printForeignStats(files[0], options, format))) return;
       const analyses: Analysis[] = [];
       for (const file of files) {
         const analysis = await withTrace(file, (trace) =>
@@ -215,7 +216,10 @@ async function writePage(
   report: PerformanceReport,
   output: AtomicOptions,
 ): Promise<void> {
-  const { reportPage } = await import('../stats/html.js');
+  const [{ reportPage }, { writeFileAtomically }] = await Promise.all([
+    import('../stats/html.js'),
+    import('../../writer/output/atomic-file.js'),
+  ]);
   const [first] = analyses;
   const names = analyses.map(({ file }) => basename(file));
   const subject = names.length > 1 ? `${names.length} traces: ${names.join(', ')}` : names[0];

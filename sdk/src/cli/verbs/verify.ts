@@ -1,9 +1,11 @@
 /** `uscope verify`: everything in a file that can be checked. */
 import { type Command, Option } from 'commander';
+import { onOneLine } from '../../base/printable.js';
 import { openSource } from '../../reader/node.js';
 import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type Finding, type VerifyReport, verifyTrace } from '../../tools/verify/index.js';
 import { openSidecar, sidecarPath } from '../../trace-index/node/index.js';
+import { foreignError } from '../common/foreign-hint.js';
 import { bigintAsString, ExitCode, io, paint, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 import { sessionJson } from '../common/schema-json.js';
@@ -30,6 +32,11 @@ export function register(program: Command): void {
 
 async function verify(file: string, options: VerifyVerbOptions): Promise<void> {
   const source = await openSource(file);
+  const foreign = await foreignError(source, file);
+  if (foreign) {
+    await source.close?.();
+    throw foreign;
+  }
   const sidecar = await openSidecar(sidecarPath(file));
   try {
     const report = await withProgress(
@@ -61,7 +68,7 @@ function tell(finding: Finding, { json, jsonl }: VerifyVerbOptions): void {
   const { severity, code, offset, detail } = finding;
   const colour = { error: 'red', warning: 'yellow', info: 'dim' } as const;
   const place = offset === null ? '' : ` offset ${offset}:`;
-  io.out(`${paint(colour[severity], severity.padEnd(7))} ${code}:${place} ${detail}\n`);
+  io.out(`${paint(colour[severity], severity.padEnd(7))} ${code}:${place} ${onOneLine(detail)}\n`);
 }
 
 function printSummary(file: string, report: VerifyReport): void {
@@ -72,7 +79,7 @@ function printSummary(file: string, report: VerifyReport): void {
     counts.warning && plural(counts.warning, 'warning'),
     counts.info && `${counts.info} for information`,
   ];
-  io.out(`${[`${file}: ${verdict}`, ...rest.filter(Boolean)].join(', ')}\n`);
+  io.out(`${[`${onOneLine(file)}: ${verdict}`, ...rest.filter(Boolean)].join(', ')}\n`);
   const checked = [
     plural(report.segments, 'segment'),
     `${report.checksums} with checksum`,

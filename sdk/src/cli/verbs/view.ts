@@ -13,6 +13,7 @@ interface ViewOptions extends PictureOptions {
   readonly at?: string;
   readonly export?: string;
   readonly cache: boolean;
+  readonly from?: string;
   readonly readOnly?: boolean;
   readonly elf?: string;
   readonly source?: string[];
@@ -50,6 +51,7 @@ export function register(program: Command): void {
     .option('--force', 'with --png and --export: replace files that are there already')
     .option('--read-only', 'the page controls nothing, and asks nothing in SQL')
     .option('--no-token', 'let every user of this machine look; the page is read-only')
+    .option('--from <format>', 'of a file that is no trace: its format (default: by its content)')
     .option('--no-cache', 'keep no trace converted from another format, and use none kept before')
     .action(async (files: string[], options: ViewOptions) => {
       const [file] = files;
@@ -57,18 +59,26 @@ export function register(program: Command): void {
         throw new UscopeError('CLI_USAGE', '--source is for the lines of a program: add --elf PROGRAM');
       if (files.length > 1) return viewSeveral(severalOf(files, options));
       if (options.export !== undefined)
-        return exportPage(options.export, { file, elf: options.elf, force: options.force });
+        return exportPage(options.export, {
+          file,
+          elf: options.elf,
+          force: options.force,
+          from: options.from,
+        });
       if (file === undefined)
         throw new UscopeError('CLI_USAGE', 'view needs a trace file, a URL or a directory, or --export');
       if (options.png !== undefined)
-        return pictureOfTrace(file, options.png, parsePicture(options.png, options), options.cache);
+        return pictureOfTrace(file, options.png, parsePicture(options.png, options), {
+          keeps: options.cache,
+          from: options.from,
+        });
       refusePictureOptions(options);
       const hash = hashOf(options);
       const port = numberOption('--port', options.port, 65_535) ?? 0;
       const isReadOnly = options.readOnly === true;
-      const { elf = null, source: sources = [], open: wantsBrowser, cache: keeps } = options;
+      const { elf = null, source: sources = [], open: wantsBrowser, cache: keeps, from } = options;
       const isShared = !options.token;
-      await viewTrace({ file, port, hash, wantsBrowser, keeps, isReadOnly, isShared, elf, sources });
+      await viewTrace({ file, port, hash, wantsBrowser, keeps, from, isReadOnly, isShared, elf, sources });
     });
 }
 
@@ -79,8 +89,8 @@ function severalOf(files: readonly string[], options: ViewOptions): ViewSeveralR
       throw new UscopeError('CLI_USAGE', `--${name === 'readOnly' ? 'read-only' : name} is for one trace`);
   refusePictureOptions(options);
   const port = numberOption('--port', options.port, 65_535) ?? 0;
-  const { elf, source: sources = [], open: wantsBrowser, cache: keeps } = options;
-  return { files, elf, sources, port, wantsBrowser, isShared: !options.token, keeps };
+  const { elf, source: sources = [], open: wantsBrowser, cache: keeps, from } = options;
+  return { files, elf, sources, port, wantsBrowser, isShared: !options.token, keeps, from };
 }
 
 /** @throws UscopeError CLI_USAGE */

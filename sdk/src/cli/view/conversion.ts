@@ -1,15 +1,23 @@
 /** A file of another format, converted for the viewer while its page is open already. */
-import { mkdtemp, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isUscopeError } from '../../base/errors.js';
 import { convert, type ForeignFormat, USCOPE } from '../../formats/index.js';
 import { openSource } from '../../reader/node.js';
 import { type Opening, type OpeningStatus, type OpenTrace, openServedTrace } from '../../view/index.js';
+import { scratchDirectory } from '../../writer/output/directories.js';
 import { warnOnce } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 import { type CachedTrace, ConversionCache, cacheDirectory, conversionKey } from './conversion-cache.js';
+
+/** What the user says of files that are no traces. */
+export interface ConversionWishes {
+  /** The converted trace is kept for the next time. */
+  readonly keeps: boolean;
+  /** The format of the file, where it is named. */
+  readonly from: string | undefined;
+}
 
 export class Conversion implements Opening {
   private current: OpeningStatus;
@@ -81,7 +89,7 @@ export class Conversion implements Opening {
   }
 
   private async makeOnce(signal: AbortSignal): Promise<CachedTrace> {
-    this.scratch = await mkdtemp(join(tmpdir(), 'uscope-view-'));
+    this.scratch = await scratchDirectory('uscope-view');
     const path = join(this.scratch, 'converted.uscope');
     return { path, isCut: await this.make(path, signal) };
   }

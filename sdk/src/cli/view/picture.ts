@@ -1,6 +1,8 @@
 /** `uscope view --png OUT`: a picture of a trace, without a window. */
+
 import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
+import { onOneLine } from '../../base/printable.js';
 import { openTraceFile } from '../../reader/node.js';
 import {
   choosePainter,
@@ -15,10 +17,10 @@ import {
   type ViewServer,
 } from '../../view/index.js';
 import { writeFileAtomically } from '../../writer/output/atomic-file.js';
+import { foreignFormatOf } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { parseCycles } from '../common/ranges.js';
-import { Conversion } from './conversion.js';
-import { foreignFormatOf } from './foreign-format.js';
+import { Conversion, type ConversionWishes } from './conversion.js';
 import { openToServe } from './open.js';
 
 export interface PictureOptions {
@@ -78,7 +80,12 @@ export function parsePicture(out: string, options: PictureOptions): Asked {
  * @throws UscopeError VIEW_NO_BROWSER, VIEW_PICTURE, READER_*, FORMAT_*, CONVERT_*, WRITER_*
  * @throws Error of Node, ERR_MODULE_NOT_FOUND: the canvas asked for is not installed
  */
-export async function pictureOfTrace(file: string, out: string, asked: Asked, keeps: boolean): Promise<void> {
+export async function pictureOfTrace(
+  file: string,
+  out: string,
+  asked: Asked,
+  wishes: ConversionWishes,
+): Promise<void> {
   const interruption = new AbortController();
   const stop = (): void => interruption.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
@@ -90,13 +97,13 @@ export async function pictureOfTrace(file: string, out: string, asked: Asked, ke
     let problems: Picture['problems'] = [];
     // Not before it is known that there may be a picture is a browser started.
     const make = async (): Promise<Uint8Array> => {
-      const picture = await draw({ file, keeps, signal }, asked);
+      const picture = await draw({ file, wishes, signal }, asked);
       ({ problems } = picture);
       return picture.bytes;
     };
     await writeFileAtomically(out, make, { inputs, force: asked.force, signal });
     for (const { code, what } of problems) io.err(`uscope: warning: ${code}: ${what}`);
-    io.out(`${out}\n`);
+    io.out(`${onOneLine(out)}\n`);
   } finally {
     process.off('SIGINT', stop).off('SIGTERM', stop);
   }
@@ -104,16 +111,15 @@ export async function pictureOfTrace(file: string, out: string, asked: Asked, ke
 
 interface Source {
   readonly file: string;
-  /** A trace converted from another format is kept for the next time. */
-  readonly keeps: boolean;
+  readonly wishes: ConversionWishes;
   readonly signal: AbortSignal;
 }
 
 const programOf = async ({ elf }: Asked): Promise<ServedProgram | null> =>
   elf === null ? null : await ServedProgram.open(elf);
 
-async function inBrowser({ file, keeps, signal }: Source, asked: Asked): Promise<Picture> {
-  const conversion = await conversionOf(file, keeps);
+async function inBrowser({ file, wishes, signal }: Source, asked: Asked): Promise<Picture> {
+  const conversion = await conversionOf(file, wishes);
   if (conversion) {
     const server = await serveView(conversion, { program: await programOf(asked) });
     try {
@@ -137,9 +143,9 @@ async function inBrowser({ file, keeps, signal }: Source, asked: Asked): Promise
   }
 }
 
-async function onCanvas({ file, keeps, signal }: Source, asked: Asked): Promise<Picture> {
+async function onCanvas({ file, wishes, signal }: Source, asked: Asked): Promise<Picture> {
   const { elf: _, painter: __, force: ___, ...picture } = asked;
-  const conversion = await conversionOf(file, keeps);
+  const conversion = await conversionOf(file, wishes);
   try {
     await conversion?.run(signal);
     const trace = await openTraceFile(conversion?.path ?? file);
@@ -156,8 +162,8 @@ async function onCanvas({ file, keeps, signal }: Source, asked: Asked): Promise<
 }
 
 /** null: the file needs none. */
-async function conversionOf(file: string, keeps: boolean): Promise<Conversion | null> {
-  const format = await foreignFormatOf(file);
+async function conversionOf(file: string, { keeps, from }: ConversionWishes): Promise<Conversion | null> {
+  const format = await foreignFormatOf(file, from);
   return format === null ? null : new Conversion(file, format, basename(file), keeps);
 }
 

@@ -4,13 +4,13 @@ import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { type OpenTrace, serveComparison, serveTogether } from '../../view/index.js';
+import { foreignFormatOf } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { announce, raised } from './announce.js';
-import { Conversion } from './conversion.js';
-import { foreignFormatOf } from './foreign-format.js';
+import { Conversion, type ConversionWishes } from './conversion.js';
 import { openProgram, openToServe } from './open.js';
 
-export interface ViewSeveralRequest {
+export interface ViewSeveralRequest extends ConversionWishes {
   /** Two are compared. */
   readonly files: readonly string[];
   /** Path of the program's ELF file. */
@@ -22,8 +22,6 @@ export interface ViewSeveralRequest {
   readonly wantsBrowser: boolean;
   /** Everybody on this machine may look. */
   readonly isShared: boolean;
-  /** Converted traces are kept for the next time. */
-  readonly keeps: boolean;
 }
 
 /** @throws UscopeError CLI_USAGE, READER_*, FORMAT_*, CONVERT_*, VIEW_PORT */
@@ -35,6 +33,7 @@ export async function viewSeveral({
   wantsBrowser,
   isShared,
   keeps,
+  from,
 }: ViewSeveralRequest): Promise<void> {
   const interruption = new AbortController();
   const stop = (): void => interruption.abort();
@@ -45,7 +44,7 @@ export async function viewSeveral({
     const program = elf === undefined ? null : await openProgram(elf, sources);
     const traces: OpenTrace[] = [];
     for (const [index, file] of files.entries())
-      traces.push(await openOne(file, names[index], keeps, interruption.signal, opened));
+      traces.push(await openOne(file, names[index], { keeps, from }, interruption.signal, opened));
     const [a, b, ...more] = traces;
     const options = { port, program, isShared };
     const server =
@@ -67,7 +66,7 @@ export async function viewSeveral({
 async function openOne(
   file: string,
   name: string,
-  keeps: boolean,
+  { keeps, from }: ConversionWishes,
   signal: AbortSignal,
   opened: { close(): Promise<void> }[],
 ): Promise<OpenTrace> {
@@ -76,7 +75,7 @@ async function openOne(
       'CLI_USAGE',
       `${file} is a directory; several traces are shown file by file: name trace files`,
     );
-  const format = await foreignFormatOf(file);
+  const format = await foreignFormatOf(file, from);
   if (format !== null) {
     const conversion = new Conversion(file, format, name, keeps);
     opened.push(conversion);

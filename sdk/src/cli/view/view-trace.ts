@@ -4,16 +4,16 @@ import { basename } from 'node:path';
 import { isUscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { type ServedProgram, serveView } from '../../view/index.js';
+import { foreignFormatOf } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { shownName } from '../common/trace-file.js';
 import { announce, raised } from './announce.js';
-import { Conversion } from './conversion.js';
-import { foreignFormatOf } from './foreign-format.js';
+import { Conversion, type ConversionWishes } from './conversion.js';
 import { openProgram, openToServe } from './open.js';
 import { ServedSql } from './served-sql.js';
 import { viewDirectory } from './view-directory.js';
 
-export interface ViewRequest {
+export interface ViewRequest extends ConversionWishes {
   readonly file: string;
   /** 0: any that is free. */
   readonly port: number;
@@ -24,8 +24,6 @@ export interface ViewRequest {
   readonly isReadOnly: boolean;
   /** Everybody on this machine may look; the page then is read-only, too. */
   readonly isShared: boolean;
-  /** Converted traces are kept for the next time. */
-  readonly keeps: boolean;
   /** Path of the program that ran; null: none was given. */
   readonly elf: string | null;
   /** Directories of its source files. */
@@ -45,7 +43,7 @@ export async function viewTrace(request: ViewRequest): Promise<void> {
     if (await isDirectory(request.file)) {
       return await viewDirectory({ ...request, directory: request.file, program }, interruption.signal);
     }
-    const format = await foreignFormatOf(request.file);
+    const format = await foreignFormatOf(request.file, request.from);
     if (format === null) await viewAsItIs(request, program, interruption.signal);
     else {
       const conversion = new Conversion(request.file, format, nameOf(request.file), request.keeps);

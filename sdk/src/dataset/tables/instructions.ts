@@ -4,6 +4,8 @@ import {
   BlockEnd,
   BlockFlag,
   type CpuCore,
+  type CycleOfTick,
+  cyclesOf,
   endOf,
   type InstructionBlock,
   lowerBound,
@@ -21,7 +23,6 @@ import { textsOf } from '../raw/texts.js';
 import { outcomeOf } from './blocks-with-gaps.js';
 import { StageColumns } from './stage-columns.js';
 import { StaticColumns } from './static-columns.js';
-import { type CycleOfTick, cyclesOf } from './ticks.js';
 
 /** Columns that do not depend on the core's stages. */
 const FIXED =

@@ -3,8 +3,7 @@
  * in order: a few windows of them are in memory, the others in a file.
  */
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { BlockEnd, type CpuCore, endOf, type InstructionBlock } from '../../semantics/cpu/index.js';
-import { cyclesOf } from './ticks.js';
+import { BlockEnd, type CpuCore, cyclesOf, endOf, type InstructionBlock } from '../../semantics/cpu/index.js';
 
 const WINDOW = 1 << 16;
 const BYTES = WINDOW * 4;

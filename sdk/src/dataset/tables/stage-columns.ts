@@ -1,6 +1,7 @@
 /** The columns of `instructions` that the core's stages give: when an instruction first entered each, and the cycles it spent there. */
 import {
   BlockEnd,
+  type CycleOfTick,
   endOf,
   type InstructionBlock,
   LONG_STAY,
@@ -9,7 +10,6 @@ import {
 } from '../../semantics/cpu/index.js';
 import { type ColumnNames, plainName } from '../files/names.js';
 import { NumberColumn } from '../parquet/columns.js';
-import type { CycleOfTick } from './ticks.js';
 
 export class StageColumns {
   private readonly entered: readonly NumberColumn[];

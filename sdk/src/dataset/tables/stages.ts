@@ -2,8 +2,10 @@
 import {
   BlockEnd,
   type CpuCore,
+  cyclesOf,
   endOf,
   type InstructionBlock,
+  NO_STAGE,
   rowNumber,
   stageOf,
   stagesBegin,
@@ -13,7 +15,6 @@ import {
 import { type Destination, PartFiles } from '../files/part-files.js';
 import { CodeColumn, NumberColumn } from '../parquet/columns.js';
 import { LabelDictionary } from '../parquet/dictionary.js';
-import { cyclesOf } from './ticks.js';
 
 /** Values that are no stage of the core are its number plus this. */
 const FOREIGN = 0x1_0000;
@@ -50,22 +51,24 @@ export class StagesTable {
       const isOpen = endOf(block, row) === BlockEnd.IN_FLIGHT;
       // Delays of one whose birth is not known count from the block's beginning.
       let tick = stagesBegin(block, row);
-      for (let visit = 0; visit < count; visit++) {
-        tick += stayTicks(block, first + visit);
+      let visit = 0;
+      for (let entry = 0; entry < count; entry++) {
+        tick += stayTicks(block, first + entry);
+        const stage = stageOf(block, row, entry);
+        if (stage === NO_STAGE) continue;
         const from = cycle(tick);
-        const isLast = visit === count - 1;
+        const isLast = entry === count - 1;
         const to = isLast
           ? isOpen
             ? -1
             : cycle(block.end[row])
-          : cycle(tick + stayTicks(block, first + visit + 1));
+          : cycle(tick + stayTicks(block, first + entry + 1));
         const at = rows.begin();
         if (number < 0) columns[0].setNull(at);
         else columns[0].set(at, number);
         columns[1].set(at, block.id[row]);
-        columns[2].set(at, visit);
-        const stage = stageOf(block, row, visit);
-        columns[3].set(at, stage < 0 ? FOREIGN + stageValueOf(block, row, visit) : stage);
+        columns[2].set(at, visit++);
+        columns[3].set(at, stage < 0 ? FOREIGN + stageValueOf(block, row, entry) : stage);
         columns[4].set(at, from);
         if (to < 0) columns[5].setNull(at);
         else columns[5].set(at, to - from);

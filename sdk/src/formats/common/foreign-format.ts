@@ -9,8 +9,12 @@ import type { Source, Trace } from '../../reader/index.js';
 import type { TraceStats } from '../../writer/index.js';
 import type { ConversionReport } from './report.js';
 
-/** Bytes of a file's beginning that `sniff` is given, fewer for a shorter file. */
-export const SNIFF_BYTES = 4096;
+/**
+ * Bytes of a file's beginning that `sniff` is given, fewer for a shorter file: all formats are asked with the first size, then with the next.
+ * A log may begin with other output. After the first size, what gzip or zstd packed comes unpacked.
+ */
+export const SNIFF_STEPS: readonly number[] = [4096, 64 * 1024, 1024 * 1024];
+export const SNIFF_BYTES = SNIFF_STEPS[0];
 
 /** An option of a format on the command line: `--opt NAME=VALUE`. */
 export interface FormatOption {
@@ -106,7 +110,10 @@ export interface ForeignFormat {
   /** With the dot, the usual one first: `.stf`, `.zstf`. Used for outputs only: inputs are sniffed. */
   readonly extensions: readonly string[];
   readonly options: readonly FormatOption[];
-  /** Whether a file that begins like this is one. `head` may be compressed data of a container the format knows. */
+  /**
+   * Whether a file that begins like this is one. `head` has a length of SNIFF_STEPS and ends anywhere; it may be compressed data of a
+   * container the format knows. A text format looks for its first line in all of `head` (`sniffText`), not only in its first lines.
+   */
   sniff?(head: Uint8Array): boolean | Promise<boolean>;
   /** Absent: the format can only be written. @throws UscopeError CONVERT_* */
   open?(source: Source, options: ReadonlyMap<string, string>): Promise<ForeignTrace>;

@@ -115,7 +115,9 @@ describe('the verbs for all formats', () => {
     const any = path('any.bin');
     await writeFile(any, await everything());
     expect((await run('info', any)).out).toMatch(/Chronon \.ctrace 1\.1.*events +14\n.*cycles +5 to 12\n/s);
-    expect((await run('dump', any)).out).toBe((await run('ctrace', 'dump', any)).out);
+    // Other than Chronon's reader, `dump` passes no control characters of the file on.
+    const { out } = await run('ctrace', 'dump', any);
+    expect((await run('dump', any)).out).toBe(out.replaceAll('\0', '\\x00'));
     expect(jsonLinesOf(await run('dump', any, '--json'))).toEqual(
       jsonLinesOf(await run('ctrace', 'dump', any, '--json')),
     );

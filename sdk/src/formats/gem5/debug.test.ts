@@ -7,12 +7,10 @@ import { contextOf } from '../../../../test/support/foreign.js';
 import { memorySource, type Trace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { findCores, type Instruction, instructions } from '../../semantics/cpu/index.js';
-import { parseDebugLine } from './debug-lines.js';
-import { FORMAT } from './format.js';
-import { parseLine } from './parse.js';
-import { QuickLines } from './quick-lines.js';
-import { readStats } from './stats-file.js';
-import { Windows } from './windows.js';
+import { parseDebugLine } from './debug.js';
+import { FORMAT, readStats } from './format.js';
+import { Gem5Reader } from './log.js';
+import { Windows } from './order.js';
 
 let directory = '';
 beforeAll(() => {
@@ -265,48 +263,52 @@ describe('several CPUs', () => {
   });
 });
 
-describe('the lines of O3PipeView from their bytes', () => {
-  const lines = [
-    ...block(1, 1000),
-    'O3PipeView:retire:5',
-    'O3PipeView:retire:5:store:',
-    'O3PipeView:retire:5:stare:6',
-    'O3PipeView:decode:5:store:6',
-    'O3PipeView:decodes:5',
-    'O3PipeView:walk:5',
-    'O3PipeView:rename:',
-    'O3PipeView:rename: 5',
-    'O3PipeView:rename:1234567890123456',
-    'O3PipeView:fetch:10:0x:0:1: nop',
-    'O3PipeView:fetch:10:0xABCdef:3:12:   a : b   ',
-    'O3PipeView:fetch:10:0x0123456789abcd:0:1: nop',
-    'O3PipeView:fetch:10:0x4:0:1:',
-    'O3PipeView:fetch:10:0x4:0:1',
-    'O3PipeView:fetch:10:0x4:0:1: \u00fc',
-    'O3PipeView:',
-    'O3QipeView:decode:4',
-    'hello',
-  ];
+describe('the lines of O3PipeView', () => {
+  const read = async (text: string) => {
+    const reader = new Gem5Reader(memorySource(bytesOf(text), 'log'));
+    const found = [];
+    for await (const batch of reader.batches()) found.push(...batch);
+    return { found, unknown: reader.unknown.count };
+  };
 
-  it.each(lines)('%s: as the reference reads it, or not at all', (line) => {
-    const quick = new QuickLines();
-    const bytes = bytesOf(`${line}\n`);
-    if (!quick.take(bytes, 0)) return;
-    const parsed = parseLine(line, 0);
-    expect(parsed).toMatchObject({ stage: quick.stage, tick: quick.tick });
-    expect(quick.next).toBe(bytes.length);
-    if (parsed && 'pc' in parsed) {
-      const disassembly = line.slice(quick.textFrom, quick.textTo);
-      const { pc, microPc, seq } = quick;
-      expect(parsed).toMatchObject({ pc: BigInt(pc), microPc, seq: BigInt(seq), disassembly });
-    } else expect(parsed).toMatchObject({ storeTick: quick.storeTick });
+  it.each([
+    ['retire:5000', { ticks: [1000, 1500, 2000, 2500, 3000, 3500, 5000], storeTick: 0 }],
+    ['retire:5000:store:6000\r', { storeTick: 6000 }],
+    ['retire: 5000 ', { isWhole: true }],
+    ['retire:5000:store:', null],
+    ['retire:5000:stare:6', null],
+    ['retires:5000', null],
+    ['walk:5000', null],
+    ['retire:', null],
+    ['retire:1234567890123456', null],
+    ['', null],
+  ])('the last line of an instruction is %j', async (line, expected) => {
+    const lines = [...block(1, 1000).slice(0, -1), `O3PipeView:${line}`, ...block(2, 9000)];
+    const { found, unknown } = await read(`${lines.join('\n')}\n`);
+    expect(unknown).toBe(expected ? 0 : 1);
+    expect(found).toMatchObject([expected ?? { isWhole: false }, { seq: 2n, isWhole: true }]);
   });
 
-  it('takes those that gem5 prints', () => {
-    const quick = new QuickLines();
-    expect(block(1, 1000).map((line) => quick.take(bytesOf(`${line}\n`), 0))).toEqual(
-      new Array(7).fill(true),
-    );
+  it.each([
+    ['10:0xABCdef:3:12:   a : b   ', { pc: 0xabcdefn, microPc: 3, seq: 12n, disassembly: 'a : b' }],
+    ['10:0xfedcba9876543210:0:1: nop', { pc: 0xfedcba9876543210n }],
+    ['10:0x4:0:18446744073709551615: nop', { seq: 18446744073709551615n }],
+    ['10:0x4:0:18446744073709551616: nop', null],
+    ['10: 0x4 : 0 : 1 : nop', { pc: 4n, seq: 1n, disassembly: 'nop' }],
+    ['10:0x4:0:1:', { disassembly: '' }],
+    ['10:0x4:0:1: \u00fc', { disassembly: '\u00fc' }],
+    ['10:0x:0:1: nop', null],
+    ['10:4:0:1: nop', null],
+    ['10:', null],
+    ['10:0x4:0:1', null],
+    ['10:0x0123456789abcdef0:0:1: nop', null],
+  ])('a fetch is %j', async (line, expected) => {
+    const whole = ['decode:20', 'rename:30', 'dispatch:40', 'issue:50', 'complete:60', 'retire:70'];
+    const lines = [...block(7, 5), `O3PipeView:fetch:${line}`, ...whole.map((one) => `O3PipeView:${one}`)];
+    const { found, unknown } = await read(`${lines.join('\n')}\n`);
+    // Without its fetch none of the others says whose it is.
+    expect(unknown).toBe(expected ? 0 : 7);
+    expect(found).toMatchObject([{ seq: 7n }, ...(expected ? [{ ...expected, isWhole: true }] : [])]);
   });
 });
 

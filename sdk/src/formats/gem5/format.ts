@@ -1,5 +1,5 @@
 /** gem5's O3PipeView, for the conversions. It is read, not written. */
-import { isUscopeError } from '../../base/errors.js';
+import { isUscopeError, UscopeError } from '../../base/errors.js';
 import type { Source } from '../../reader/index.js';
 import { openSource } from '../../reader/node.js';
 import type {
@@ -12,19 +12,20 @@ import type {
   TraceTarget,
 } from '../common/foreign-format.js';
 import { CORE_OPTION, PERIOD_OPTION } from '../pipeline/options.js';
+import { textLines } from '../text/lines.js';
 import { sniffText } from '../text/sniff.js';
-import { packingOf } from '../text/unpack.js';
-import { inOrder } from './order.js';
-import { Gem5Reader } from './reader.js';
-import { readStats, type StatsFile } from './stats-file.js';
-import { type Gem5Summary, summarize } from './summary.js';
-import { gem5ToUscope } from './to-uscope.js';
-import { GEM5_STAGES, type Gem5Instruction } from './types.js';
+import { UNKNOWN_OPTION } from '../text/unknown-lines.js';
+import { type ByteSource, packingOf, unpack } from '../text/unpack.js';
+
+import { GEM5_STAGES, type Gem5Instruction, Gem5Reader } from './log.js';
+import { type Gem5Summary, inOrder, summarize } from './order.js';
+import { gem5ToUscope, type StatsDump, type StatsFile } from './to-uscope.js';
 
 class Gem5Trace implements ForeignTrace {
   readonly timeUnit = 'ps';
   isPartial = false;
   private summary: Gem5Summary | null = null;
+  private unknown: InfoSection['rows'][number] = ['lines not understood', '0'];
 
   private constructor(
     private readonly source: Source,
@@ -53,6 +54,7 @@ class Gem5Trace implements ForeignTrace {
       ['lines of other debug flags', String(summary.debugLines)],
       ['lines of stages before the first fetch', String(summary.earlyLines)],
       ['other lines', String(summary.otherLines)],
+      this.unknown,
     ] as const;
     return [{ title: 'O3PipeView', rows }];
   }
@@ -93,7 +95,9 @@ class Gem5Trace implements ForeignTrace {
     const stats = await this.statistics(context);
     const size = await this.source.size();
     const reader = new Gem5Reader(this.source, (bytes) => context.onProgress?.(0.3 + (0.7 * bytes) / size));
-    return gem5ToUscope(reader, summary, stats, target, context);
+    const written = await gem5ToUscope(reader, summary, stats, target, context);
+    reader.unknown.tell(context);
+    return written;
   }
 
   async close(): Promise<void> {
@@ -121,6 +125,8 @@ class Gem5Trace implements ForeignTrace {
     const size = await this.source.size();
     const reader = new Gem5Reader(this.source, (bytes) => context?.onProgress?.((0.3 * bytes) / size));
     this.summary = await summarize(reader, context?.signal);
+    reader.unknown.check(reader.understood, context?.options ?? new Map());
+    this.unknown = reader.unknown.info;
     const { cut, damaged } = this.summary;
     this.isPartial = cut !== null || damaged !== null;
     if (cut) context?.onWarning?.(cut.message);
@@ -153,6 +159,93 @@ function lineOf({ seq, pc, microPc, ticks, storeTick, disassembly }: Gem5Instruc
   return `${seq} 0x${pc.toString(16)}.${microPc} ${stages} store=${storeTick} ${disassembly}`;
 }
 
+/** Lines of stats.txt. */
+const BEGIN = /^-+ Begin Simulation Statistics -+\s*$/;
+const END = /^-+ End Simulation Statistics\s+-+\s*$/;
+/** Name and value; a share, a sum and the words about it may follow. */
+const VALUE = /^([A-Za-z_][^\s]{0,200})\s+(-?\d[\d.eE+-]*|nan|inf|-nan|-inf)(\s|$)/;
+/** Ticks since the begin of the simulation, in newer versions and in older ones. */
+const TICKS: ReadonlySet<string> = new Set(['finalTick', 'final_tick']);
+const WHOLE = /^\d{1,20}$/;
+const MAX_U64 = (1n << 64n) - 1n;
+/** What a trace has room for next to its cores. */
+const MOST_NAMES = 60_000;
+
+/** @throws UscopeError CONVERT_UNKNOWN (no dump), CONVERT_FORMAT (a dump without a tick, or before the one before), CONVERT_LIMIT, CONVERT_TRUNCATED */
+export async function readStats(source: ByteSource): Promise<StatsFile> {
+  const file = new Reading();
+  try {
+    for await (const lines of textLines(unpack(source)))
+      for (const { text, offset } of lines) file.take(text, offset);
+    return file.end();
+  } catch (error) {
+    throw isUscopeError(error) ? error.at({ file: source.name }) : error;
+  }
+}
+
+/** gem5's stats.txt: the values that it dumps, once or several times. */
+class Reading {
+  private readonly dumps: StatsDump[] = [];
+  private readonly names = new Set<string>();
+  private fractions = 0;
+  private otherLines = 0;
+  private values: Map<string, bigint> | null = null;
+  private tick: number | null = null;
+
+  take(text: string, offset: number): void {
+    if (BEGIN.test(text)) {
+      if (this.values) throw wrong(offset, 'a dump begins inside another one');
+      this.values = new Map();
+      this.tick = null;
+    } else if (END.test(text)) this.endDump(offset);
+    else if (text.trim() !== '') this.value(text, offset);
+  }
+
+  end(): StatsFile {
+    if (this.values) throw new UscopeError('CONVERT_TRUNCATED', 'the file ends inside a dump of statistics');
+    if (this.dumps.length === 0)
+      throw new UscopeError(
+        'CONVERT_UNKNOWN',
+        'the file has no "Begin Simulation Statistics": it is no stats.txt of gem5',
+      );
+    const { dumps, fractions, otherLines } = this;
+    return { dumps, names: [...this.names], fractions, otherLines };
+  }
+
+  private value(text: string, offset: number): void {
+    const match = this.values ? VALUE.exec(text) : null;
+    if (!match || !this.values) {
+      this.otherLines++;
+      return;
+    }
+    const [, name, digits] = match;
+    const value = WHOLE.test(digits) ? BigInt(digits) : null;
+    if (value === null || value > MAX_U64) {
+      this.fractions++;
+      return;
+    }
+    if (TICKS.has(name)) this.tick = Number(value);
+    this.names.add(name);
+    if (this.names.size > MOST_NAMES)
+      throw new UscopeError('CONVERT_LIMIT', `more than ${MOST_NAMES} statistics`, { offset });
+    this.values.set(name, value);
+  }
+
+  private endDump(offset: number): void {
+    if (!this.values) throw wrong(offset, 'a dump ends that did not begin');
+    if (this.tick === null)
+      throw wrong(offset, 'the dump has no finalTick, so it cannot be said when it was made');
+    if (!Number.isSafeInteger(this.tick) || this.tick < (this.dumps.at(-1)?.tick ?? 0))
+      throw wrong(offset, `finalTick ${this.tick} is before that of the dump before, or too large`);
+    this.dumps.push({ tick: this.tick, values: this.values });
+    this.values = null;
+  }
+}
+
+function wrong(offset: number, detail: string): UscopeError {
+  return new UscopeError('CONVERT_FORMAT', detail, { offset });
+}
+
 export const FORMAT: ForeignFormat = {
   name: 'gem5',
   title: 'gem5 O3PipeView, the pipeline trace of its out-of-order core',
@@ -160,6 +253,7 @@ export const FORMAT: ForeignFormat = {
   options: [
     { ...PERIOD_OPTION, help: 'clock period of the core; default: the greatest common divisor of all ticks' },
     { ...CORE_OPTION, help: 'name of the core in the trace, default core0; several CPUs are numbered' },
+    UNKNOWN_OPTION,
     {
       name: 'stats',
       help: 'a stats.txt of the same run, whose whole numbers become counters of the scope stats',

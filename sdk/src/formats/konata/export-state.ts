@@ -2,15 +2,14 @@
 import type { FrameCursor } from '../../format/frame.js';
 import { Action } from '../../format/types.js';
 import type { ProtocolEvent } from '../../semantics/common/describe.js';
-import type { CoreEntities, CpuCore } from '../../semantics/cpu/index.js';
+import { type CoreEntities, type CpuCore, NO_STAGE } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { ConversionReport, Fate, Tally } from '../common/report.js';
 import { bitsText } from '../pipeline/code-text.js';
 import { type FieldPlace, labelAt, numberIn, numberOf, placeOf, wideOf } from '../pipeline/core-fields.js';
 import { Roster } from '../pipeline/roster.js';
-import { type Flying, newFlying } from './flying.js';
-import { PendingCommands } from './pending.js';
-import { LabelKind } from './types.js';
+import { LabelKind } from './line.js';
+import { type Flying, newFlying, PendingCommands } from './pending.js';
 
 export interface ExportSource {
   readonly core: CpuCore;
@@ -270,8 +269,11 @@ export class KanataExport {
     const value = numberIn(cursor, places.stage);
     const { core, stageNames } = this.source;
     const index = core.stageOf(value);
+    // Of a log of Kanata `lane_start` and `lane_end` say what is in other lanes, and what ends.
+    if (this.isKanata && (index === NO_STAGE || index >= stageNames.length)) return;
     const stage = stageNames[index] ?? core.stages[index] ?? labelAt(cursor, places.event, 'stage');
     if (!this.isKanata) this.endStage(flying);
+    if (index === NO_STAGE) return;
     flying.stage = stage;
     this.pending.stage(true, flying, 0, stage);
     this.count(Said.STAGES);

@@ -1,6 +1,10 @@
-/** Kanata, for the conversions. */
-import { isUscopeError } from '../../base/errors.js';
-import type { Source } from '../../reader/index.js';
+/** Kanata, for the conversions: a log as a foreign trace, and logs of the cores of a trace. */
+import { isUscopeError, UscopeError } from '../../base/errors.js';
+import { CursorItem } from '../../format/frame.js';
+import type { Source, Trace } from '../../reader/index.js';
+import { type CpuCore, findCore, findCores, requireEntities } from '../../semantics/cpu/index.js';
+import type { Xlen } from '../../semantics/cpu/riscv/index.js';
+import { ItemStream } from '../../stream/item-stream.js';
 import type {
   ConversionContext,
   DumpOptions,
@@ -8,21 +12,28 @@ import type {
   ForeignFormat,
   ForeignTrace,
   InfoSection,
+  OutputFiles,
   TraceTarget,
 } from '../common/foreign-format.js';
+import { eventsOf } from '../pipeline/core-fields.js';
 import { CORE_OPTION, PERIOD_OPTION } from '../pipeline/options.js';
+import { KANATA, LOG_FORMAT, STAGE_NAMES } from '../pipeline/shape.js';
+import { shortStageNames } from '../pipeline/short-stages.js';
+import { packingOfExtension } from '../text/output.js';
 import { sniffText } from '../text/sniff.js';
+import { UNKNOWN_OPTION } from '../text/unknown-lines.js';
 import { packingOf } from '../text/unpack.js';
-import { uscopeToKanata } from './from-uscope.js';
-import { KanataReader } from './reader.js';
-import { KanataClock, type KanataSummary, summarize } from './scan.js';
-import { kanataToUscope } from './to-uscope.js';
-import type { KanataRecord } from './types.js';
-import { lineOf } from './writer.js';
+import { type ExportSource, KanataExport } from './export-state.js';
+import type { KanataRecord } from './line.js';
+import type { PendingCommands, PendingTarget } from './pending.js';
+import { KanataReader, type KanataSummary, summarize } from './reader.js';
+import { CYCLE_AT_ZERO, kanataToUscope } from './to-uscope.js';
+import { KanataWriter, type LineWriter, lineOf } from './writer.js';
 
 class KanataTrace implements ForeignTrace {
   readonly timeUnit = 'cycles';
   isPartial = false;
+  private unknown: InfoSection['rows'][number] = ['lines not understood', '0'];
 
   private constructor(
     private readonly source: Source,
@@ -36,8 +47,8 @@ class KanataTrace implements ForeignTrace {
 
   async info(context: ConversionContext): Promise<readonly InfoSection[]> {
     const summary = await this.summarize(context);
-    const { counts, firstCycle, lastCycle } = summary;
-    const rows: (readonly [string, string])[] = [
+    const { counts, firstCycle, lastCycle, otherLanes } = summary;
+    const rows: InfoSection['rows'] = [
       ['cycles', firstCycle === null ? 'none' : `${firstCycle} to ${lastCycle}`],
       ['instructions', String(counts.begin)],
       ['retired', String(counts.retired)],
@@ -45,10 +56,11 @@ class KanataTrace implements ForeignTrace {
       ['unfinished', String(summary.unfinished)],
       ['in flight at a time', `${summary.maxInFlight} at most`],
       ['stages', summary.stages.join(' ')],
-      ['lanes', summary.lanes.join(' ')],
+      ['lanes', [...(summary.stages.length > 0 ? [0] : []), ...otherLanes.keys()].join(' ')],
       ['threads', summary.threads.join(' ')],
       ['labels', String(counts.label)],
       ['dependencies', String(counts.dependency)],
+      this.unknown,
     ];
     return [{ title: 'Kanata log', rows }];
   }
@@ -62,11 +74,12 @@ class KanataTrace implements ForeignTrace {
   }
 
   async *events(): AsyncGenerator<ForeignEvent> {
-    const clock = new KanataClock();
+    let time = 0n;
     for await (const record of this.records()) {
-      if (clock.take(record)) continue;
       const { kind, ...fields } = record;
-      yield { time: clock.cycle, type: kind, fields: Object.entries(fields) };
+      if (record.kind === 'advance') time += record.cycles;
+      else if (record.kind === 'cycle') time = record.cycle;
+      else if (record.kind !== 'unknown') yield { time, type: kind, fields: Object.entries(fields) };
     }
   }
 
@@ -82,10 +95,13 @@ class KanataTrace implements ForeignTrace {
     await this.source.close?.();
   }
 
-  private async summarize({ onProgress, onWarning, signal }: ConversionContext): Promise<KanataSummary> {
+  private async summarize(context: ConversionContext): Promise<KanataSummary> {
+    const { onProgress, onWarning, options, signal } = context;
     const size = await this.source.size();
     const reader = new KanataReader(this.source, (bytes) => onProgress?.((0.3 * bytes) / size));
     const summary = await summarize(reader, signal);
+    reader.unknown.check(reader.understood, options);
+    this.unknown = reader.unknown.info;
     this.isPartial = summary.cut !== null;
     if (summary.cut) onWarning?.(summary.cut.message);
     return summary;
@@ -104,12 +120,169 @@ class KanataTrace implements ForeignTrace {
 
 const bigAsText = (_: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
 
+/** Commands that wait for their strings. */
+const BATCH = 8192;
+const STAGE_NAME_CHOICES = ['short', 'full'] as const;
+
+/** @throws UscopeError CONVERT_SOURCE (no core, or one without instructions or cycles), READER_NAME (option `core`), WRITER_EXISTS */
+async function uscopeToKanata(
+  trace: Trace,
+  files: OutputFiles,
+  extension: string,
+  context: ConversionContext,
+): Promise<void> {
+  const cores = coresToExport(trace, context.options.get('core'));
+  const stageNames = stageNamesOption(context.options);
+  for (const [index, core] of cores.entries()) {
+    const file = await files.open(cores.length === 1 ? null : core.name.replaceAll('/', '.'));
+    const writer = new KanataWriter(file, packingOfExtension(extension));
+    const onProgress = (part: number): void => context.onProgress?.((index + part) / cores.length);
+    await exportCore(trace, sourceOf(trace, core, stageNames), writer, { ...context, onProgress });
+  }
+}
+
+/** Those that record instructions, or the one named. */
+function coresToExport(trace: Trace, name: string | undefined): CpuCore[] {
+  if (name !== undefined) return [findCore(trace, name)];
+  const cores = findCores(trace).filter(({ entities }) => entities !== null);
+  if (cores.length > 0) return cores;
+  throw new UscopeError(
+    'CONVERT_SOURCE',
+    'the trace has no scope of the protocol "cpu" with a storage "entities"',
+  );
+}
+
+function sourceOf(trace: Trace, core: CpuCore, names: StageNames): ExportSource {
+  if (core.periodPs === 0n) {
+    throw new UscopeError(
+      'CONVERT_SOURCE',
+      `the clock of ${core.name} has no period: there are no cycles to write`,
+    );
+  }
+  return {
+    core,
+    entities: requireEntities(core),
+    events: eventsOf(trace, core),
+    ...stagesOf(trace, core, names),
+    zero: BigInt(trace.dutProperty(CYCLE_AT_ZERO) ?? 0),
+    periodPs: core.periodPs,
+    isInterleaved: trace.isInterleaved,
+  };
+}
+
+type StageNames = (typeof STAGE_NAME_CHOICES)[number];
+
+/** @throws UscopeError CONVERT_OPTION */
+function stageNamesOption(options: ReadonlyMap<string, string>): StageNames {
+  const text = options.get('stage-names') ?? 'short';
+  const chosen = STAGE_NAME_CHOICES.find((one) => one === text);
+  if (chosen) return chosen;
+  throw new UscopeError(
+    'CONVERT_OPTION',
+    `stage-names=${text}: there are ${STAGE_NAME_CHOICES.join(' and ')}`,
+  );
+}
+
+/** Konata gives a cycle a fixed width, so long names run into each other: they are shortened, with a legend. */
+function stagesOf(
+  trace: Trace,
+  { stages }: CpuCore,
+  names: StageNames,
+): Pick<ExportSource, 'stageNames' | 'legend'> {
+  const ofLog = stageNamesOf(trace);
+  const isOfKanata = trace.dutProperty(LOG_FORMAT) === KANATA;
+  if (isOfKanata || names === 'full') return { stageNames: ofLog, legend: null };
+  const stageNames = shortStageNames(stages);
+  const pairs = stages.flatMap((name, index) =>
+    stageNames[index] === name ? [] : [`${stageNames[index]} ${name}`],
+  );
+  return { stageNames, legend: pairs.length > 0 ? `stages: ${pairs.join(', ')}` : null };
+}
+
+/** As the log had them; anything else than a list of names is nobody's. */
+function stageNamesOf(trace: Trace): string[] {
+  try {
+    const names: unknown = JSON.parse(trace.dutProperty(STAGE_NAMES) ?? '[]');
+    return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : [];
+  } catch {
+    return [];
+  }
+}
+
+async function exportCore(
+  trace: Trace,
+  source: ExportSource,
+  writer: KanataWriter,
+  { report, onProgress, signal }: ConversionContext,
+): Promise<void> {
+  const state = new KanataExport(source, report);
+  const out = new Emitter(trace, source, writer);
+  await writer.drain();
+  const stream = new ItemStream(trace);
+  for (let isFirst = true; await stream.nextSegment(); isFirst = false) {
+    signal?.throwIfAborted();
+    const { index, header } = stream.segment;
+    if (isFirst) {
+      state.frame(header.timeStartPs);
+      state.begin((await trace.stateBefore(index)).raw);
+    }
+    while (stream.next()) {
+      const { cursor } = stream;
+      if (cursor.kind === CursorItem.OP) state.op(cursor);
+      else if (cursor.kind === CursorItem.EVENT) state.event(cursor);
+      else {
+        if (state.pending.length >= BATCH) await out.emit(state.pending);
+        state.frame(cursor.timePs);
+      }
+    }
+    onProgress?.(Math.min(1, stream.segmentsRead / Math.max(1, trace.segmentCount)));
+  }
+  state.settle();
+  await out.emit(state.pending);
+  out.advanceTo(source.zero + trace.totalTimePs / source.periodPs);
+  report.kept('instructions in flight at the end').count += state.inFlight;
+  await writer.end();
+}
+
+/** Puts the passing of cycles between the commands. */
+class Emitter implements PendingTarget {
+  readonly lines: LineWriter;
+  readonly xlen: Xlen | null;
+  private cycle: bigint | null = null;
+
+  constructor(
+    private readonly trace: Trace,
+    { core }: ExportSource,
+    private readonly writer: KanataWriter,
+  ) {
+    this.lines = writer.lines;
+    this.xlen = core.xlen;
+  }
+
+  async emit(pending: PendingCommands): Promise<void> {
+    await this.trace.strings.load(pending.strings);
+    pending.writeTo(this);
+    await this.writer.drain();
+  }
+
+  text(index: number): string {
+    return this.trace.strings.peek(index) ?? `#${index}`;
+  }
+
+  advanceTo(cycle: bigint): void {
+    if (this.cycle === null) this.lines.cycle(cycle);
+    else if (cycle > this.cycle) this.lines.advance(cycle - this.cycle);
+    if (this.cycle === null || cycle > this.cycle) this.cycle = cycle;
+  }
+}
+
 export const FORMAT: ForeignFormat = {
   name: 'konata',
   title: 'Kanata 0004, the log of the Konata viewer',
   extensions: ['.kanata', '.kanata.gz', '.kanata.zst', '.konata', '.log'],
   options: [
     PERIOD_OPTION,
+    UNKNOWN_OPTION,
     {
       ...CORE_OPTION,
       help: 'import: name of the core, default core0; export: only this core',
@@ -121,7 +294,8 @@ export const FORMAT: ForeignFormat = {
       direction: 'export',
     },
   ],
-  sniff: async (head) => /^\s*Kanata\t/.test(await sniffText(head)),
+  // Bytes are letters here: those of a byte order mark, too.
+  sniff: async (head) => /^(\xef\xbb\xbf)?\s*Kanata\s+\d/.test(await sniffText(head)),
   open: (source) => KanataTrace.open(source),
   write: uscopeToKanata,
 };

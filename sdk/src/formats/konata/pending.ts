@@ -5,9 +5,48 @@
 import type { Xlen } from '../../semantics/cpu/riscv/index.js';
 import { bitsText, pcText } from '../pipeline/code-text.js';
 import { RetireType } from '../pipeline/retire-type.js';
-import type { Flying } from './flying.js';
-import type { KanataLines } from './lines.js';
-import { LabelKind } from './types.js';
+import { LabelKind } from './line.js';
+import type { LineWriter } from './writer.js';
+
+/** What an export knows of an instruction while it is in flight. */
+export interface Flying {
+  id: number;
+  readonly slot: number;
+  entity: number;
+  pc: bigint | null;
+  bits: number | null;
+  gid: number | bigint | null;
+  tid: number;
+  stage: string | null;
+  isFlushed: boolean;
+  /** Number and type that a `retire` event gave. */
+  rid: bigint | null;
+  retireType: number | null;
+  /** Its address has been shown, so that annotations need not. */
+  showsPc: boolean;
+  showsBits: boolean;
+  /** Number of the frame in which it began; -1: its id is not known yet. */
+  bornIn: number;
+}
+
+export function newFlying(slot: number): Flying {
+  return {
+    id: -1,
+    slot,
+    entity: slot,
+    pc: null,
+    bits: null,
+    gid: null,
+    tid: 0,
+    stage: null,
+    isFlushed: false,
+    rid: null,
+    retireType: null,
+    showsPc: false,
+    showsBits: false,
+    bornIn: -1,
+  };
+}
 
 const Command = {
   TIME: 0,
@@ -27,7 +66,7 @@ type Command = (typeof Command)[keyof typeof Command];
 type Text = string | number;
 
 export interface PendingTarget {
-  readonly lines: KanataLines;
+  readonly lines: LineWriter;
   readonly xlen: Xlen | null;
   /** Of a string of the trace. */
   text(index: number): string;
@@ -189,7 +228,7 @@ function codeOf({ pc, bits }: Flying, xlen: Xlen | null): string {
 }
 
 /** Text with the address in front is what the instruction is; other text is a detail. */
-function writeAnnotation(lines: KanataLines, { id, pc, showsBits, showsPc }: Flying, text: string): void {
+function writeAnnotation(lines: LineWriter, { id, pc, showsBits, showsPc }: Flying, text: string): void {
   const rest = pc === null ? null : withoutPc(text, pc);
   if (rest === null || showsBits) lines.label(id, LabelKind.DETAIL, rest ?? text);
   else lines.label(id, LabelKind.PANE, showsPc ? rest : text);

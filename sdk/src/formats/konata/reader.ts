@@ -1,13 +1,32 @@
-/** Reads Kanata logs, plain or packed with gzip or zstd, from front to end. */
+/** Reads Kanata logs, plain or packed with gzip or zstd, from front to end; and the first pass over a log: what its schema has to know. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { LF, type LinePiece, linePieces, lineText, type TextLine, textLines } from '../text/lines.js';
+import { RetireType } from '../pipeline/retire-type.js';
+import { Roster } from '../pipeline/roster.js';
+import { LF, type LinePiece, linePieces, lineText } from '../text/lines.js';
+import type { TextBytes } from '../text/text-bytes.js';
+import { UnknownLines } from '../text/unknown-lines.js';
 import { type ByteSource, unpack } from '../text/unpack.js';
-import { checkHeader, parseLine } from './parse.js';
-import { QuickLines } from './quick-lines.js';
-import type { PlacedRecord } from './types.js';
-import { type KanataVisitor, visitRecord } from './visitor.js';
+import { checkHeader, KanataLines, type KanataRecord, type KanataVisitor } from './line.js';
+
+export interface PlacedRecord {
+  readonly record: KanataRecord;
+  /** Of its line, in the unpacked text. */
+  readonly offset: number;
+}
+
+/** Lines between two looks at whether the visitor is full. */
+const LOOK_EVERY = 64;
 
 export class KanataReader {
+  /** Lines of the last pass that are not understood. */
+  unknown = new UnknownLines();
+  /** The other lines of that pass. */
+  understood = 0;
+  private pieceOffset = 0;
+  private lineAt = 0;
+  private hasBegun = false;
+  private readonly lines = new KanataLines();
+
   constructor(
     private readonly source: ByteSource,
     /** Called with how many bytes of the file have been read. */
@@ -15,139 +34,340 @@ export class KanataReader {
   ) {}
 
   /**
-   * The records in batches, in file order; every call reads the file anew. Memory is that of some 256 KiB of text.
-   * @throws UscopeError CONVERT_UNKNOWN, CONVERT_UNSUPPORTED, CONVERT_FORMAT, CONVERT_LIMIT, and CONVERT_TRUNCATED when the file ends inside a
-   *   line that says nothing yet, or its packing ends early; all records before have been handed out by then. A last line that makes
-   *   sense without its line feed is taken.
+   * Visits the commands in file order; every call reads the file anew. Yields after each piece of text, and when the visitor is full. A line that is
+   * not understood is counted in `unknown`. Memory is that of some 256 KiB of text.
+   * @throws UscopeError CONVERT_UNKNOWN, CONVERT_UNSUPPORTED, CONVERT_LIMIT, CONVERT_TRUNCATED when the file ends inside a line that says
+   *   nothing yet, or its packing ends early; and what the visitor throws, with the offset of the line. All commands before have been
+   *   visited by then. A last line that makes sense without its line feed is taken.
    */
+  async *visit(visitor: KanataVisitor): AsyncGenerator<void> {
+    this.unknown = new UnknownLines();
+    this.understood = 0;
+    this.hasBegun = false;
+    for await (const piece of this.pieces()) {
+      for (let at = this.hasBegun ? 0 : this.takeHeader(piece); at < piece.end; ) {
+        at = piece.isWhole ? this.takeLines(piece, at, visitor) : this.takeLastLine(piece, visitor);
+        yield;
+      }
+    }
+    if (!this.hasBegun)
+      throw new UscopeError('CONVERT_TRUNCATED', 'the file is empty', { file: this.source.name, offset: 0 });
+  }
+
+  /** The records in batches, in file order. @throws UscopeError as `visit`, after all records before */
   async *batches(): AsyncGenerator<PlacedRecord[]> {
-    let isFirst = true;
-    for await (const lines of this.lines()) {
-      const batch: PlacedRecord[] = [];
-      let failure: unknown;
-      for (const { text, offset, isWhole } of lines) {
-        try {
-          if (isFirst) checkHeader(text);
-          else {
-            const record = parseLine(text, offset);
-            if (record) batch.push({ record, offset });
-          }
-        } catch (error) {
-          failure = this.failure(error, isWhole, offset);
-          break;
-        }
-        isFirst = false;
-      }
-      if (batch.length > 0) yield batch;
-      if (failure !== undefined) throw failure;
-    }
-    if (isFirst) throw this.empty();
-  }
-
-  /**
-   * The same for a visitor, much faster.
-   * @throws UscopeError as `batches`, and what the visitor throws, with the offset of the line
-   */
-  async visit(visitor: KanataVisitor, signal?: AbortSignal): Promise<void> {
-    const quick = new QuickLines();
-    let isFirst = true;
-    for await (const { bytes, end, offset, isWhole } of this.pieces()) {
-      signal?.throwIfAborted();
-      let at = 0;
-      if (isFirst) {
-        at = isWhole ? bytes.indexOf(LF) + 1 : end;
-        this.checkHeader(lineText(bytes, 0, isWhole ? at - 1 : at), isWhole);
-        isFirst = false;
-      }
-      while (at < end) {
-        try {
-          // Inside one `try`, so that a line costs no further call.
-          while (at < end) {
-            if (isWhole && visitor.takeLines) {
-              at = visitor.takeLines(bytes, at, end);
-              if (at >= end || visitor.isFull) break;
-            }
-            if (isWhole && quick.take(bytes, at, visitor)) at = quick.next;
-            else
-              at = this.takeSlowly(
-                bytes,
-                at,
-                isWhole ? bytes.indexOf(LF, at) : end,
-                offset,
-                isWhole,
-                visitor,
-              );
-            if (visitor.isFull) break;
-          }
-        } catch (error) {
-          throw isUscopeError(error) ? error.at({ offset: offset + at }) : error;
-        }
-        if (visitor.isFull) await visitor.push();
-      }
-    }
-    if (isFirst) throw this.empty();
-  }
-
-  private checkHeader(line: string, isWhole: boolean): void {
+    let batch: PlacedRecord[] = [];
+    const records = new RecordMaker((record) => batch.push({ record, offset: this.offset }));
+    let failure: unknown;
+    const taken = (): PlacedRecord[] => {
+      const whole = batch;
+      batch = [];
+      return whole;
+    };
     try {
-      checkHeader(line);
+      for await (const _ of this.visit(records)) if (batch.length > 0) yield taken();
     } catch (error) {
-      throw this.failure(error, isWhole, 0);
+      failure = error;
     }
+    if (batch.length > 0) yield taken();
+    if (failure !== undefined) throw failure;
   }
 
-  /** Any line. Returns where the next one begins. */
-  private takeSlowly(
-    bytes: Uint8Array,
-    from: number,
-    to: number,
-    offset: number,
-    isWhole: boolean,
-    visitor: KanataVisitor,
-  ): number {
-    let record: ReturnType<typeof parseLine>;
-    try {
-      record = parseLine(lineText(bytes, from, to), offset + from);
-    } catch (error) {
-      throw this.failure(error, isWhole, offset + from);
-    }
-    if (record) visitRecord(record, visitor);
-    return to + 1;
-  }
-
-  private empty(): UscopeError {
-    return new UscopeError('CONVERT_TRUNCATED', 'the file is empty', { file: this.source.name, offset: 0 });
-  }
-
-  /** One by one. @throws UscopeError as `batches` */
+  /** One by one. @throws UscopeError as `visit` */
   async *records(): AsyncGenerator<PlacedRecord> {
     for await (const batch of this.batches()) yield* batch;
   }
 
-  private lines(): AsyncGenerator<TextLine[]> {
-    return this.named(textLines(unpack(this.source, this.onRead)));
+  /** Of the line that is visited. */
+  private get offset(): number {
+    return this.pieceOffset + this.lineAt;
   }
 
-  private pieces(): AsyncGenerator<LinePiece> {
-    return this.named(linePieces(unpack(this.source, this.onRead)));
-  }
-
-  private async *named<T>(pieces: AsyncIterable<T>): AsyncGenerator<T> {
+  /** Lines from `from` on until the visitor is full. Returns where the next one begins. */
+  private takeLines({ bytes, end, offset }: LinePiece, from: number, visitor: KanataVisitor): number {
+    const { lines } = this;
+    let at = from;
+    this.pieceOffset = offset;
     try {
-      yield* pieces;
+      while (at < end) {
+        this.lineAt = at;
+        if (lines.take(bytes, at, visitor)) this.understood++;
+        else this.notUnderstood(bytes, at, visitor);
+        at = lines.next;
+        if (this.understood % LOOK_EVERY === 0 && visitor.isFull) break;
+      }
+    } catch (error) {
+      throw isUscopeError(error) ? error.at({ file: this.source.name, offset: offset + at }) : error;
+    }
+    return at;
+  }
+
+  private notUnderstood(bytes: Uint8Array, at: number, visitor: KanataVisitor): void {
+    const text = lineText(bytes, at, this.lines.next - 1);
+    this.unknown.note(bytes, at, this.lines.next - 1, this.offset);
+    visitor.unknown?.(text);
+  }
+
+  /** One without line feed, which may have been cut. */
+  private takeLastLine({ bytes, end, offset }: LinePiece, visitor: KanataVisitor): number {
+    const ended = new Uint8Array(end + 1);
+    ended.set(bytes.subarray(0, end));
+    ended[end] = LF;
+    this.pieceOffset = offset;
+    this.lineAt = 0;
+    try {
+      if (!this.lines.take(ended, 0, visitor)) throw insideLine(lineText(bytes, 0, end));
+    } catch (error) {
+      throw isUscopeError(error) ? error.at({ file: this.source.name, offset }) : error;
+    }
+    this.understood++;
+    return end;
+  }
+
+  /** The first line with something in it. Returns where the next one begins. */
+  private takeHeader({ bytes, end, offset, isWhole }: LinePiece): number {
+    let [at, to] = [0, 0];
+    for (; at < end && !this.hasBegun; at = to + 1) {
+      to = isWhole ? bytes.indexOf(LF, at) : end;
+      const line = lineText(bytes, at, to);
+      if (line.trim() === '') continue;
+      this.hasBegun = true;
+      try {
+        checkHeader(line);
+      } catch (error) {
+        const failure = isUscopeError(error) && !isWhole ? insideLine(line) : error;
+        throw isUscopeError(failure) ? failure.at({ file: this.source.name, offset: offset + at }) : failure;
+      }
+    }
+    return at;
+  }
+
+  private async *pieces(): AsyncGenerator<LinePiece> {
+    try {
+      yield* linePieces(unpack(this.source, this.onRead));
     } catch (error) {
       throw isUscopeError(error) ? error.at({ file: this.source.name }) : error;
     }
   }
+}
 
-  private failure(error: unknown, isWhole: boolean, offset: number): unknown {
-    if (!isUscopeError(error)) return error;
-    const file = this.source.name;
-    const isCut = !isWhole && error.code !== 'CONVERT_LIMIT';
-    if (!isCut) return error.at({ file });
-    return new UscopeError('CONVERT_TRUNCATED', `the file ends inside a line: ${error.detail}`, {
-      file,
-      offset,
-    });
+const insideLine = (line: string): UscopeError =>
+  new UscopeError('CONVERT_TRUNCATED', `the file ends inside a line: ${JSON.stringify(line.slice(0, 40))}`);
+
+/** Makes records of what is visited. */
+class RecordMaker implements KanataVisitor {
+  readonly isFull = false;
+
+  constructor(private readonly add: (record: KanataRecord) => void) {}
+
+  cycle(cycle: number | bigint): boolean {
+    this.add({ kind: 'cycle', cycle: BigInt(cycle) });
+    return true;
+  }
+
+  advance(cycles: number | bigint): void {
+    this.add({ kind: 'advance', cycles: BigInt(cycles) });
+  }
+
+  begin(id: number, gid: number | bigint, tid: number): boolean {
+    this.add({ kind: 'begin', id, gid: BigInt(gid), tid });
+    return true;
+  }
+
+  label(id: number, type: number, text: TextBytes): void {
+    this.add({ kind: 'label', id, type, text: String(text) });
+  }
+
+  start(id: number, lane: number, stage: string): void {
+    this.add({ kind: 'start', id, lane, stage });
+  }
+
+  end(id: number, lane: number, stage: string): void {
+    this.add({ kind: 'end', id, lane, stage });
+  }
+
+  retire(id: number, rid: number | bigint, type: number): void {
+    this.add({ kind: 'retire', id, rid: BigInt(rid), type });
+  }
+
+  dependency(consumer: number, producer: number, type: number): void {
+    this.add({ kind: 'dependency', consumer, producer, type });
+  }
+
+  unknown(text: string): void {
+    this.add({ kind: 'unknown', text });
+  }
+}
+
+const MAX_TIME_PS = (1n << 63n) - 1n;
+
+/** Time in a log as it is read. Before the first command about an instruction any cycle may be set: that is where the log begins. */
+export class KanataClock {
+  cycle = 0;
+  first: number | null = null;
+
+  /** A command that is not about time. */
+  begin(): void {
+    this.first ??= this.cycle;
+  }
+
+  /** False: time would run backwards, so the command is not taken. @throws UscopeError CONVERT_LIMIT beyond 2^53 */
+  set(cycle: number | bigint): boolean {
+    if (this.first !== null && cycle < this.cycle) return false;
+    this.cycle = exactCycle(Number(cycle));
+    return true;
+  }
+
+  /** @throws UscopeError CONVERT_LIMIT beyond 2^53 */
+  advance(cycles: number | bigint): void {
+    this.cycle = exactCycle(this.cycle + Number(cycles));
+  }
+
+  /** @param zero cycle at time 0 @throws UscopeError CONVERT_LIMIT beyond the times of a trace */
+  timePs(zero: number, periodPs: number): number | bigint {
+    const cycles = this.cycle - zero;
+    const product = cycles * periodPs;
+    if (Number.isSafeInteger(product)) return product;
+    const timePs = BigInt(cycles) * BigInt(periodPs);
+    if (timePs <= MAX_TIME_PS) return timePs;
+    throw beyondTimes(this.cycle);
+  }
+}
+
+function exactCycle(cycle: number): number {
+  if (Number.isSafeInteger(cycle)) return cycle;
+  throw beyondTimes(cycle);
+}
+
+const beyondTimes = (cycle: number): UscopeError =>
+  new UscopeError('CONVERT_LIMIT', `cycle ${cycle} lies beyond the times of a trace`);
+
+export interface KanataSummary {
+  readonly counts: {
+    begin: number;
+    retired: number;
+    flushed: number;
+    label: number;
+    stage: number;
+    end: number;
+    dependency: number;
+  };
+  /** Of lane 0, in the order in which they first occur. */
+  readonly stages: readonly string[];
+  /** By the numbers of the other lanes that occur, rising: their stages. */
+  readonly otherLanes: ReadonlyMap<number, readonly string[]>;
+  readonly threads: readonly number[];
+  /** First and last cycle; null in a log without a single record. */
+  readonly firstCycle: number | null;
+  readonly lastCycle: number;
+  /** Instructions in flight at a time, those that end counted until the next cycle. */
+  readonly maxInFlight: number;
+  /** In flight at the end. */
+  readonly unfinished: number;
+  /** CONVERT_TRUNCATED when the file ended early; everything before it is counted. */
+  readonly cut: UscopeError | null;
+}
+
+/** @throws UscopeError CONVERT_*, except CONVERT_TRUNCATED, which is part of the answer */
+export async function summarize(reader: KanataReader, signal?: AbortSignal): Promise<KanataSummary> {
+  const scan = new Scan();
+  let cut: UscopeError | null = null;
+  try {
+    for await (const _ of reader.visit(scan)) signal?.throwIfAborted();
+  } catch (error) {
+    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
+    cut = error;
+  }
+  return { ...scan.summary(), cut };
+}
+
+class Scan implements KanataVisitor {
+  readonly isFull = false;
+  private readonly clock = new KanataClock();
+  private readonly roster = new Roster<true>();
+  private readonly stages = new Set<string>();
+  /** By lane, all but lane 0. */
+  private readonly lanes = new Map<number, Set<string>>();
+  private readonly threads = new Set<number>();
+  private readonly counts = { begin: 0, retired: 0, flushed: 0, label: 0, stage: 0, end: 0, dependency: 0 };
+  private endedNow = 0;
+  private maxInFlight = 0;
+
+  cycle(cycle: number | bigint): boolean {
+    if (cycle !== this.clock.cycle) this.endedNow = 0;
+    return this.clock.set(cycle);
+  }
+
+  advance(cycles: number | bigint): void {
+    if (cycles !== 0) this.endedNow = 0;
+    this.clock.advance(cycles);
+  }
+
+  begin(id: number, _gid: number | bigint, tid: number): boolean {
+    this.threads.add(tid);
+    this.counts.begin++;
+    this.meet(id, true);
+    return true;
+  }
+
+  label(id: number): void {
+    this.counts.label++;
+    this.meet(id);
+  }
+
+  start(id: number, lane: number, stage: string): void {
+    this.counts.stage++;
+    if (lane === 0) this.stages.add(stage);
+    else this.lane(lane).add(stage);
+    this.meet(id);
+  }
+
+  end(id: number, lane: number): void {
+    this.counts.end++;
+    if (lane > 0) this.lane(lane);
+    this.meet(id);
+  }
+
+  retire(id: number, _rid: number | bigint, type: number): void {
+    this.meet(id);
+    if (!this.roster.get(id)) return;
+    this.roster.remove(id);
+    this.endedNow++;
+    if (type === RetireType.FLUSHED) this.counts.flushed++;
+    else this.counts.retired++;
+  }
+
+  dependency(): void {
+    this.counts.dependency++;
+    this.clock.begin();
+  }
+
+  summary(): Omit<KanataSummary, 'cut'> {
+    const { counts, clock, maxInFlight } = this;
+    return {
+      counts,
+      stages: [...this.stages],
+      otherLanes: new Map(
+        [...this.lanes].sort(([a], [b]) => a - b).map(([lane, stages]) => [lane, [...stages]]),
+      ),
+      threads: [...this.threads].sort((a, b) => a - b),
+      firstCycle: clock.first,
+      lastCycle: clock.cycle,
+      maxInFlight,
+      unfinished: this.roster.size,
+    };
+  }
+
+  private lane(lane: number): Set<string> {
+    const known = this.lanes.get(lane) ?? new Set();
+    this.lanes.set(lane, known);
+    return known;
+  }
+
+  private meet(id: number, isBegin = false): void {
+    this.clock.begin();
+    if (this.roster.get(id) || !(isBegin || this.roster.isNew(id))) return;
+    this.roster.add(id, true);
+    this.maxInFlight = Math.max(this.maxInFlight, this.roster.size + this.endedNow);
   }
 }

@@ -48,6 +48,13 @@ export async function writeCounters(
   const samples = report.kept('changes of counters and buffers', 'counter samples');
   const otherOps = report.dropped('changes of storages that are no counters and no buffers', 'VCD has them');
   const otherEvents = report.dropped('events that are not about instructions', 'VCD has them');
+  const ofInstructions = report.dropped(
+    'events about instructions that no slice says',
+    'lanes, explicit ends, numbers of retirements and such; VCD has them',
+  );
+  const isOfInstruction = trace.schema.events.map(({ fields }) =>
+    fields.some(({ name }) => name === 'entity_id' || name === 'consumer'),
+  );
   const changed: Gauge[] = [];
   let now = 0;
   const settle = (): void => {
@@ -80,7 +87,8 @@ export async function writeCounters(
       } else {
         const stall = stalls.get(cursor.eventType);
         if (!stall) {
-          if (!told.events.has(cursor.eventType)) otherEvents.count++;
+          const tally = isOfInstruction[cursor.eventType] ? ofInstructions : otherEvents;
+          if (!told.events.has(cursor.eventType)) tally.count++;
           continue;
         }
         writer.instant(stall.track, now, labelAt(cursor, stall.event, 'reason') || 'stall', {

@@ -248,7 +248,21 @@ describe('µScope to Perfetto', () => {
       { track: 'committed_insns', time: 18, value: 2 },
     ]);
     const dropped = context.report.unwaived().map(({ what, count }) => `${what} ${count}`);
-    expect(dropped).toEqual(['events that are not about instructions 7']); // lanes, explicit ends, retire numbers
+    expect(dropped).toEqual(['events about instructions that no slice says 7']); // lanes, explicit ends, retire numbers
+  });
+
+  it.each([
+    ['kan-gap.log', ['F 0+2', 'X 5+1', 'F 5+1']],
+    ['pft-overlap.kanata', ['F 0+1', 'X 1+4', 'F 0+0', 'D 0+2', 'X 2+5', 'F 1+1', 'X 2+9']],
+  ])('%s: a stage ends where the log ends it', async (name, slices) => {
+    const log = readFileSync(
+      fileURLToPath(new URL(`../../../../test/vectors/konata/${name}`, import.meta.url)),
+    );
+    const trace = await konataTrace('1 ns', log);
+    const { seen } = await exported(trace);
+    await trace.close();
+    const found = seen.slices.map(({ track, from, to }) => `${track} ${from}+${to - from}`);
+    expect(found.toSorted()).toEqual(slices.toSorted());
   });
 
   it('an instruction has the name that a log gives it, and its remarks are notes', async () => {

@@ -16,6 +16,7 @@ import {
   type CpuCore,
   type Dependency,
   type Instruction,
+  NO_STAGE,
   withLineBreaks,
 } from '../../semantics/cpu/index.js';
 import { labelOf } from '../../semantics/cpu/tracker.js';
@@ -271,7 +272,8 @@ class Slicer {
       if (i + 1 < count) tick += stages.ticks(row, i + 1);
       const next = i + 1 < count ? stages.time(tick) : last;
       const stage = stages.stage(row, i);
-      held.add(stage >= 0 ? stage : this.otherStage(stages.otherName(row, i)), from, Math.max(from, next));
+      if (stage !== NO_STAGE)
+        held.add(stage >= 0 ? stage : this.otherStage(stages.otherName(row, i)), from, Math.max(from, next));
       from = next;
     }
   }

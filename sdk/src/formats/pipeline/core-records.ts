@@ -26,10 +26,16 @@ export class CoreRecords {
 
   /** An instruction begins. @returns its slot @throws UscopeError CONVERT_SOURCE, CONVERT_UNSUPPORTED when all slots are taken */
   birth(): number {
-    const slot = this.pool.take();
-    if (slot < 0) throw tooManyInFlight(this.slots);
+    const slot = this.freeSlot();
+    if (slot === null) throw tooManyInFlight(this.slots);
     this.set(slot, this.ids.entityId, slot);
     return slot;
+  }
+
+  /** Null: all slots are taken. */
+  freeSlot(): number | null {
+    const slot = this.pool.take();
+    return slot < 0 ? null : slot;
   }
 
   set(slot: number, field: number, value: number | bigint): void {
@@ -37,16 +43,12 @@ export class CoreRecords {
   }
 
   stage(slot: number, stage: number): void {
-    const { view, offset } = this.frames.event(this.ids.stageTransition);
-    view.setUint32(offset, slot, true);
-    view.setUint8(offset + 4, stage);
+    this.frames.shortEvent(this.ids.stageTransition, slot, stage);
   }
 
   /** @param string number of the text in the trace */
   annotate(slot: number, string: number): void {
-    const { view, offset } = this.frames.event(this.ids.annotate);
-    view.setUint32(offset, slot, true);
-    view.setUint32(offset + 4, string, true);
+    this.frames.shortEvent(this.ids.annotate, slot, string);
   }
 
   /** @param type index into DEPENDENCY_TYPES */
@@ -64,9 +66,7 @@ export class CoreRecords {
   }
 
   flush(slot: number): void {
-    const { view, offset } = this.frames.event(this.ids.flush);
-    view.setUint32(offset, slot, true);
-    view.setUint8(offset + 4, FLUSH_REASON);
+    this.frames.shortEvent(this.ids.flush, slot, FLUSH_REASON);
   }
 
   commit(): void {

@@ -1,21 +1,9 @@
-/** What can be wrong with the commands of a log, in words: the plain path and the compiled one say the same. */
+/** What can be wrong with a log of instructions, in words. */
 import { UscopeError } from '../../base/errors.js';
 import { MAX_STRING_BYTES } from '../../format/record.js';
 
 /** Instructions in flight that a trace follows. */
 export const MAX_IN_FLIGHT = 65_535;
-
-export const begunTwice = (id: number): UscopeError =>
-  new UscopeError('CONVERT_FORMAT', `instruction ${id} begins while it is in flight`);
-
-export const noLabelKind = (kind: number): UscopeError =>
-  new UscopeError('CONVERT_FORMAT', `labels of kind ${kind} do not exist`);
-
-export const highLane = (lane: number): UscopeError =>
-  new UscopeError('CONVERT_UNSUPPORTED', `lane ${lane}; 65,535 is the highest`);
-
-export const above32Bits = (what: string, value: number): UscopeError =>
-  new UscopeError('CONVERT_UNSUPPORTED', `${what} of ${value}; it has to fit into 32 bits`);
 
 export const longString = (size: number): UscopeError =>
   new UscopeError('OP_STRING', `a string of ${size} bytes; at most ${MAX_STRING_BYTES} are allowed`);

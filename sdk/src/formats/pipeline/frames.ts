@@ -1,9 +1,15 @@
 /** The frames of a trace that is written from logs of instructions: one per time at which something happens, whichever core it concerns. */
 import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
-import type { Action } from '../../format/types.js';
-import type { TraceOutput } from '../../stream/trace-output.js';
+import { SessionStatus } from '../../format/session-chunk.js';
+import type { Action, Schema } from '../../format/types.js';
+import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
+import type { TraceStats } from '../../writer/index.js';
 import { upperBits } from '../../writer/records/field-plan.js';
-import type { RecordBatch } from '../../writer/records/record-batch.js';
+import { RecordBatch } from '../../writer/records/record-batch.js';
+import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
+import { type PipelineShape, pipelineSchema } from './shape.js';
 import type { SlotPool } from './slot-pool.js';
 import { TraceStrings } from './trace-strings.js';
 
@@ -72,6 +78,12 @@ export class PipelineFrames {
     return this.batch.event(id, size);
   }
 
+  /** One whose payload has at most 8 bytes. */
+  shortEvent({ id, size }: EventShape, lo: number, hi: number): void {
+    this.room();
+    this.batch.shortEvent(id, size, lo, hi);
+  }
+
   /** After the last record; an empty frame represents time that passed after it. */
   finish(): void {
     this.open();
@@ -99,4 +111,31 @@ export class PipelineFrames {
     this.isOpen = false;
     this.items = 0;
   }
+}
+
+/** A trace of the shape, filled by `fill`. @throws UscopeError WRITER_*, SCHEMA_*, and what `fill` throws; then nothing is kept */
+export async function writePipeline(
+  shape: PipelineShape,
+  target: TraceTarget,
+  { signal }: ConversionContext,
+  fill: (frames: PipelineFrames, schema: Schema) => Promise<void>,
+): Promise<TraceStats> {
+  const { schema, dut } = pipelineSchema(shape);
+  const options = { ...target, schema, dut, summarizer: createCpuSummarizer, index: createSegmentIndexer };
+  const batch = new RecordBatch();
+  return withOutput(options, batch, signal, async (output) => {
+    const frames = new PipelineFrames(batch, output);
+    await fill(frames, schema);
+    frames.finish();
+    return output.finish({ status: SessionStatus.CLOSED, lost: 0n, rejected: 0n });
+  });
+}
+
+export function putU64(view: DataView, at: number, value: number | bigint): void {
+  if (typeof value === 'bigint') {
+    view.setBigUint64(at, value, true);
+    return;
+  }
+  view.setUint32(at, value >>> 0, true);
+  view.setUint32(at + 4, upperBits(value), true);
 }

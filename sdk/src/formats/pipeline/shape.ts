@@ -2,11 +2,16 @@
 import { UscopeError } from '../../base/errors.js';
 import type { DutProperties, Schema } from '../../format/types.js';
 import { SchemaBuilder } from '../../schema/index.js';
+import { NO_STAGE_LABEL } from '../../semantics/cpu/index.js';
 
 /** What has to be known of a log before its first instruction is written. */
 export interface PipelineShape {
   /** In pipeline order. */
   readonly stages: readonly string[];
+  /** Stages of other lanes than the pipeline's, after those. */
+  readonly laneStages?: readonly string[];
+  /** Stages may end without a next one. */
+  readonly endsStages?: boolean;
   /** Instructions in flight at a time, at most; those that end count until the time moves on. */
   readonly slots: number;
   readonly maxThread: number;
@@ -34,9 +39,8 @@ export const LOG_FORMAT = 'log.format';
 export const KANATA = 'kanata';
 /** Scope of `counters`. */
 export const COUNTERS_SCOPE = 'stats';
-/** Stages of an empty log: an enum needs a label. */
-const NO_STAGE = 'none';
-const MAX_STAGES = 255;
+/** Stages of a log, at most: the one for "in no stage" has a value, too. */
+export const MAX_STAGES = 255;
 
 /** Names that a schema can hold, all different. @throws UscopeError CONVERT_UNSUPPORTED for more than 255 */
 function stageLabels(names: readonly string[]): string[] {
@@ -46,7 +50,7 @@ function stageLabels(names: readonly string[]): string[] {
       `the log has ${names.length} different stages; ${MAX_STAGES} are the most`,
     );
   }
-  const labels = new Set<string>();
+  const labels = new Set([NO_STAGE_LABEL]);
   for (const name of names) {
     const base = /^[A-Za-z_]/.test(name) ? name : `_${name}`;
     const clean = base.replace(/[^A-Za-z0-9_.-]/g, '_').slice(0, 60);
@@ -54,13 +58,15 @@ function stageLabels(names: readonly string[]): string[] {
     for (let n = 2; labels.has(label); n++) label = `${clean}_${n}`;
     labels.add(label);
   }
-  return labels.size > 0 ? [...labels] : [NO_STAGE];
+  labels.delete(NO_STAGE_LABEL);
+  // Of an empty log: an enum needs a label.
+  return labels.size > 0 ? [...labels] : [NO_STAGE_LABEL];
 }
 
 /** @throws UscopeError SCHEMA_* for names that a schema cannot hold */
 export function pipelineSchema(shape: PipelineShape): { schema: Schema; dut: DutProperties } {
   const { cores } = shape;
-  const stages = stageLabels(shape.stages);
+  const stages = stageLabels([...shape.stages, ...(shape.laneStages ?? [])]);
   const builder = new SchemaBuilder()
     .clock('clk', shape.periodPs)
     .dut('dut_name', cores[0])
@@ -69,7 +75,7 @@ export function pipelineSchema(shape: PipelineShape): { schema: Schema; dut: Dut
     .dut(STAGE_NAMES, JSON.stringify(shape.stages));
   for (const [key, value] of shape.dut) builder.dut(key, value);
   builder
-    .enum('pipeline_stage', stages)
+    .enum('pipeline_stage', shape.endsStages ? [...stages, NO_STAGE_LABEL] : stages)
     .enum('flush_reason', FLUSH_REASONS)
     .enum('dep_type', DEPENDENCY_TYPES);
   for (const core of cores) addCore(builder, core, shape);

@@ -1,7 +1,6 @@
 /** Logs of QEMU's RISC-V targets. They are read, not written. */
 import type { ForeignFormat } from '../common/foreign-format.js';
-import { RetiredLog } from '../pipeline/retired-log.js';
-import { ISA_OPTION, START_OPTION } from '../pipeline/retired-trace.js';
+import { RETIRED_OPTIONS, RetiredLog } from '../retired/log.js';
 import { sniffText } from '../text/sniff.js';
 import { QemuParser } from './parse.js';
 
@@ -11,8 +10,12 @@ export const FORMAT: ForeignFormat = {
   name: 'qemu',
   title: 'log of QEMU for RISC-V (-d in_asm,exec,cpu)',
   extensions: ['.log'],
-  options: [ISA_OPTION, START_OPTION],
+  options: RETIRED_OPTIONS,
   sniff: async (head) => BEGINNING.test(await sniffText(head)),
-  open: async (source) =>
-    new RetiredLog(source, 'a QEMU log of a RISC-V machine', 'qemu', () => new QemuParser()),
+  open: async (source, options) =>
+    new RetiredLog(source, options, {
+      name: 'qemu',
+      description: 'a QEMU log of a RISC-V machine',
+      makeParser: (sink) => new QemuParser(sink),
+    }),
 };

@@ -2,189 +2,261 @@
  * Lines of QEMU's log for RISC-V (`-d in_asm,exec,cpu`): `IN:` lists the code of a block when it is translated, `Trace` says that a block is
  * run, and the registers after it are those with which it begins. What an instruction wrote is seen in those of the next block.
  */
-import { UscopeError } from '../../base/errors.js';
-import type { RetiredParser } from '../pipeline/retired-log.js';
-import type { RetiredRecord, Says } from '../pipeline/retired-trace.js';
-import { destinationOf } from './destination.js';
+import type { ConversionContext } from '../common/foreign-format.js';
+import type { RetiredParser } from '../retired/log.js';
+import { type Interrupt, MAX_HART, type RetiredSink, type Says, UNKNOWN } from '../retired/sink.js';
+import { HexColumn, NumberColumn, startsWith } from '../text/columns.js';
+import { CR, LF } from '../text/lines.js';
+import { TextBytes } from '../text/text-bytes.js';
+import { UnknownLines } from '../text/unknown-lines.js';
+import { type Block, Blocks } from './blocks.js';
+import { RegisterDump } from './register-dump.js';
 
-const TRACE = /^Trace (\d+): \S+ \[([0-9a-f]+)\/([0-9a-f]+)\//;
-const CODE = /^0x([0-9a-f]+):\s+([0-9a-f]{4}|[0-9a-f]{8})\s+(.*)$/;
-const PC = /^ pc\s+([0-9a-f]{8,16})$/;
-const REGISTERS = /^ x\d+\/\S+\s/;
-const REGISTER = / x(\d+)\/\S+\s+([0-9a-f]+)/g;
+const BLANK = 0x20;
+const LETTER_X = 0x78;
+const SLASH = 0x2f;
+const OPEN = 0x5b;
+const COLON = 0x3a;
+const CODE = /^0x([0-9a-f]{8,16}):\s+([0-9a-f]{4}|[0-9a-f]{8})\s+(.*)$/;
+const PRIVILEGE = /^Priv: ([013]);/;
 /** With `-d int`: what a block ended with, or was preceded by. */
 const TRAP =
-  /^riscv_cpu_do_interrupt: hart:(\d+), async:([01]), cause:([0-9a-f]+), epc:0x([0-9a-f]+), tval:0x([0-9a-f]+)/;
+  /^riscv_cpu_do_interrupt: hart:(\d{1,5}), async:([01]), cause:([0-9a-f]{1,16}), epc:0x([0-9a-f]{1,16}), tval:0x([0-9a-f]{1,16})/;
 /** The block that was announced did not run. */
-const STOPPED = /^Stopped execution of TB chain before /;
+const STOPPED = 'Stopped execution of TB chain before ';
 /** Headers, and lines of registers that have no events. */
 const KNOWN =
   /^(-+|IN:.*|Priv: .*|cpu_io_recompile.*|Linking .*| \S+\s+=?\s*[0-9a-f]+| f\d+\/.*|OBJD.*|PROLOGUE.*)?$/;
+/** What begins like data. */
+const DATA = /^(Trace \d|0x[0-9a-f]{8,16}:| x\d+\/|riscv_cpu_do_interrupt: )/;
 const XLEN_64_DIGITS = 16;
+const NO_TRACE =
+  'it lists code, and no "Trace" says what of it ran: log with `-d in_asm,exec,cpu,nochain`, exec included';
+const NO_CODE =
+  'no "IN:" lists the code of the blocks that ran: log with `-d in_asm,exec,cpu,nochain` from the beginning on';
 
-interface Instruction {
-  readonly pc: bigint;
-  readonly bits: number;
-  readonly text: string;
-}
+class Cpu {
+  /** The block that runs; its registers at the beginning are known, or not. */
+  block: Block | null = null;
+  hasRegisters = false;
+  /** The block that is announced, while the registers come that the one before left. */
+  next: Block | null = null;
+  trap: { readonly epc: bigint; readonly cause: bigint; readonly value: bigint } | null = null;
+  /** Of `block`, and of what comes after it. */
+  interrupt: Interrupt | null = null;
+  nextInterrupt: Interrupt | null = null;
 
-interface Cpu {
-  /** The block that runs, with its registers as they were at its beginning. */
-  block: readonly Instruction[] | null;
-  registers: bigint[] | null;
-  trap: { readonly epc: bigint; readonly cause: bigint; readonly value: bigint } | null;
-  interrupt: RetiredRecord['interrupt'];
+  constructor(readonly number: number) {}
 }
 
 export class QemuParser implements RetiredParser {
-  readonly records: RetiredRecord[] = [];
   foreign = 0;
+  understood = 0;
   xlen: 32 | 64 = 32;
+  readonly repeats = 0;
+  readonly leftOut = 0;
+  readonly isStale = false;
+  readonly unknown = new UnknownLines();
   private hasRegisters = false;
-  /** Translated blocks by the address of their first instruction. */
-  private readonly blocks = new Map<bigint, Instruction[]>();
-  private listing: Instruction[] | null = null;
+  private readonly blocks = new Blocks();
   private readonly cpus = new Map<number, Cpu>();
   /** The processor whose registers follow. */
-  private current = 0;
-  /** The block that is announced, while its registers come. */
-  private pending: readonly Instruction[] | null = null;
-  private values: bigint[] = [];
-  private count = 0;
-  private isFirst = false;
+  private cpu = new Cpu(0);
+  /** Its registers are awaited: they follow a `Trace`. */
+  private isAwaited = false;
+  /** Lines before the dump that were not understood, or foreign. */
+  private odd = 0;
+  private readonly dump = new RegisterDump();
+  private readonly number = new NumberColumn();
+  private readonly host = new HexColumn();
+  private readonly pc = new HexColumn();
+  private readonly text = new TextBytes();
+
+  constructor(private readonly sink: RetiredSink) {}
 
   get says(): Says {
     return { registers: this.hasRegisters, memory: false };
   }
 
-  take(line: string): void {
-    const code = CODE.exec(line);
-    if (code) {
-      this.code(code);
-      return;
+  get missing(): string | null {
+    if (this.blocks.withoutCode > 0) return NO_CODE;
+    return this.blocks.isEmpty ? null : NO_TRACE;
+  }
+
+  repeat(): void {}
+
+  take(bytes: Uint8Array, at: number, end: number, offset: number): number {
+    if (this.isAwaited) {
+      const after = this.dump.takeAll(bytes, at, end);
+      if (after > at) {
+        this.understood += this.dump.lines;
+        this.dumped();
+        return after;
+      }
     }
-    const trace = TRACE.exec(line);
-    if (trace) {
-      this.trace(Number(trace[1]), trace[3]);
-      return;
-    }
-    if (REGISTERS.test(line)) {
-      this.registers(line);
-      return;
-    }
-    const trap = TRAP.exec(line);
-    if (trap) {
-      this.trap(trap);
-      return;
-    }
-    if (STOPPED.test(line)) {
-      const cpu = this.cpus.get(this.current);
-      if (cpu) cpu.block = null;
-      return;
-    }
-    if (line.startsWith('IN:')) this.listing = [];
-    const pc = PC.exec(line);
-    if (pc && pc[1].length === XLEN_64_DIGITS) this.xlen = 64;
-    if (!KNOWN.test(line)) this.foreign++;
+    const after = bytes.indexOf(LF, at) + 1 || end;
+    let to = after - 1;
+    if (to > at && bytes[to - 1] === CR) to--;
+    if (this.isAwaited) this.dump.line(bytes, at, after);
+    if (this.frequent(bytes, at, to)) this.understood++;
+    else this.rare(bytes, at, to, offset);
+    return after;
   }
 
   end(): void {
-    for (const [number, cpu] of this.cpus) this.ran(number, cpu, null);
-  }
-
-  private code([, pc, bits, text]: RegExpExecArray): void {
-    const one = {
-      pc: BigInt(`0x${pc}`),
-      bits: Number.parseInt(bits, 16),
-      text: text.replace(/\s+/g, ' ').trim(),
-    };
-    if (!this.listing) throw new UscopeError('CONVERT_FORMAT', 'code that belongs to no "IN:"');
-    if (this.listing.length === 0) this.blocks.set(one.pc, this.listing);
-    this.listing.push(one);
-  }
-
-  private trace(number: number, pc: string): void {
-    if (number > 0xffff) throw new UscopeError('CONVERT_FORMAT', `a processor numbered ${number}`);
-    const block = this.blocks.get(BigInt(`0x${pc}`));
-    if (!block)
-      throw new UscopeError(
-        'CONVERT_FORMAT',
-        `the block at 0x${pc} runs, and no "IN:" lists it: log with in_asm from the beginning on`,
-      );
-    const cpu = this.cpus.get(number) ?? { block: null, registers: null, trap: null, interrupt: null };
-    this.cpus.set(number, cpu);
-    this.current = number;
-    // Without registers (exec alone) the block before it is over now.
-    if (cpu.block && !cpu.registers) this.ran(number, cpu, null);
-    this.pending = block;
-    this.values = new Array<bigint>(32).fill(0n);
-    this.count = 0;
-    if (!cpu.block) {
-      cpu.block = block;
-      cpu.registers = null;
-      this.isFirst = true;
-    } else this.isFirst = false;
-  }
-
-  private registers(line: string): void {
-    if (!this.pending) throw new UscopeError('CONVERT_FORMAT', 'registers that belong to no "Trace"');
-    for (const [, index, value] of line.matchAll(REGISTER)) {
-      if (Number(index) > 31) throw new UscopeError('CONVERT_FORMAT', `there is no register x${index}`);
-      this.values[Number(index)] = BigInt(`0x${value}`);
-      this.count++;
+    for (const cpu of this.cpus.values()) {
+      this.ran(cpu, false);
+      this.begin(cpu, cpu.next);
+      this.ran(cpu, false);
     }
-    if (this.count < 32) return;
-    const cpu = this.cpus.get(this.current) as Cpu;
-    if (!this.isFirst) this.ran(this.current, cpu, this.values);
-    cpu.block = this.pending;
-    cpu.registers = this.values;
-    this.pending = null;
   }
 
-  /** A block has run. @param after registers with which the next one begins; null: not known */
-  private ran(hart: number, cpu: Cpu, after: readonly bigint[] | null): void {
-    const { block, registers, trap } = cpu;
+  tell({ report, onWarning }: ConversionContext): void {
+    const { withoutCode, byGuest } = this.blocks;
+    if (withoutCode > 0) onWarning?.(`${withoutCode} blocks ran without their code in the log: ${NO_CODE}`);
+    report.dropped('runs of blocks', 'no "IN:" lists their code').count += withoutCode;
+    report.approximated(
+      'runs of blocks',
+      'a host address without an "IN:": the code is the last that was listed at the guest address',
+    ).count += byGuest;
+  }
+
+  /** False: no line of those that most are. */
+  private frequent(bytes: Uint8Array, at: number, to: number): boolean {
+    if (bytes[at] === BLANK && bytes[at + 1] === LETTER_X) return this.registers(bytes, at, to);
+    return startsWith(bytes, at, 'Trace ') && this.trace(bytes, at + 6);
+  }
+
+  private rare(bytes: Uint8Array, at: number, to: number, offset: number): void {
+    const line = String(this.text.point(bytes, at, to));
+    const code = CODE.exec(line);
+    const trap = TRAP.exec(line);
+    if (code && this.blocks.code(code[1], code[2], code[3])) this.understood++;
+    else if (trap && Number(trap[1]) <= MAX_HART) this.trap(trap);
+    else if (line.startsWith('IN:')) this.blocks.list();
+    else if (line.startsWith('Priv: ')) this.blocks.privilege(Number(PRIVILEGE.exec(line)?.[1] ?? UNKNOWN));
+    else if (line.startsWith(STOPPED)) this.stopped();
+    else if (DATA.test(line)) this.unknown.note(bytes, at, to, offset + at);
+    else if (!KNOWN.test(line)) this.foreign++;
+  }
+
+  /** `Trace N: 0xHOST [CS/PC/…`. */
+  private trace(bytes: Uint8Array, from: number): boolean {
+    const { number, host, pc } = this;
+    if (!number.take(bytes, from) || bytes[number.at] !== COLON || number.value > MAX_HART) return false;
+    if (!host.takePrefixed(bytes, number.at + 2) || bytes[host.at + 1] !== OPEN) return false;
+    if (!pc.take(bytes, host.at + 2) || bytes[pc.at] !== SLASH || !pc.take(bytes, pc.at + 1)) return false;
+    if (bytes[pc.at] !== SLASH) return false;
+    if (pc.digits === XLEN_64_DIGITS) this.xlen = 64;
+    this.isAwaited = false;
+    this.runs(this.cpuOf(number.value), this.blocks.run(host, pc, this.xlen));
+    return true;
+  }
+
+  private cpuOf(number: number): Cpu {
+    if (this.cpu.number === number && this.cpus.size > 0) return this.cpu;
+    const cpu = this.cpus.get(number) ?? new Cpu(number);
+    this.cpus.set(number, cpu);
+    return cpu;
+  }
+
+  private runs(cpu: Cpu, block: Block): void {
+    this.cpu = cpu;
+    // Registers that did not come (exec alone): what was announced before is over now.
+    if (cpu.next) {
+      this.ran(cpu, false);
+      this.begin(cpu, cpu.next);
+    }
+    if (!cpu.hasRegisters) this.ran(cpu, false);
+    if (cpu.block) cpu.next = block;
+    else this.begin(cpu, block);
+    this.isAwaited = true;
+    this.odd = this.foreign + this.unknown.count;
+    this.dump.begin();
+  }
+
+  private begin(cpu: Cpu, block: Block | null): void {
+    cpu.block = block;
+    cpu.next = null;
+    cpu.hasRegisters = false;
+    cpu.interrupt = cpu.nextInterrupt;
+    cpu.nextInterrupt = null;
+  }
+
+  /** False: it is not understood. Registers that no `Trace` precedes are those of a reset. */
+  private registers(bytes: Uint8Array, at: number, to: number): boolean {
+    if (!this.dump.registers(bytes, at, to)) return false;
+    if (!this.isAwaited) return true;
+    this.dump.ended(this.odd === this.foreign + this.unknown.count);
+    if (this.dump.isWhole) this.dumped();
+    return true;
+  }
+
+  private dumped(): void {
+    const { cpu } = this;
+    this.isAwaited = false;
+    if (cpu.next) {
+      this.ran(cpu, true);
+      this.begin(cpu, cpu.next);
+    }
+    cpu.hasRegisters = true;
+  }
+
+  private stopped(): void {
+    if (this.cpu.next) this.cpu.next = null;
+    else this.cpu.block = null;
+    this.isAwaited = false;
+  }
+
+  /** The block is over. @param isSeen the dump has the registers that it left */
+  private ran(cpu: Cpu, isSeen: boolean): void {
+    const { block, hasRegisters, trap } = cpu;
     cpu.block = null;
     cpu.trap = null;
-    if (!block) return;
-    // What comes after an instruction that trapped did not run.
-    const trapped = trap ? block.findIndex(({ pc }) => pc === trap.epc) : -1;
-    const count = trapped < 0 ? block.length : trapped + 1;
-    for (let index = 0; index < count; index++) {
-      const { pc, bits, text } = block[index];
-      const didTrap = index === trapped;
-      const isSeen = block.length === 1 && registers !== null && after !== null && !didTrap;
-      const destination = isSeen ? destinationOf(bits, this.xlen === 32) : 0;
-      this.hasRegisters ||= isSeen;
-      const value = after?.[destination] ?? 0n;
-      const interrupt = index === 0 ? cpu.interrupt : null;
-      if (index === 0) cpu.interrupt = null;
-      this.records.push({
-        ...{ hart, pc, bits, text, privilege: null, interrupt },
-        ...{ csrs: [], stores: [], loads: [], notes: [] },
-        registers: destination > 0 ? [{ file: 'x', index: destination, value }] : [],
-        trap: didTrap && trap ? { cause: trap.cause, value: trap.value } : null,
-      });
+    if (block) {
+      const trapped = trap ? block.indexOf(trap.epc) : UNKNOWN;
+      // What comes after an instruction that trapped did not run.
+      const count = trapped < 0 ? block.size : trapped + 1;
+      for (let index = 0; index < count; index++) {
+        if (index === trapped && trap) this.trapped(cpu, trap, block.bits[index], block.texts[index]);
+        else this.retired(cpu, block, index);
+      }
+      if (isSeen && hasRegisters && block.size === 1 && trapped < 0) this.wrote(block.destination);
+      if (trapped >= 0) return;
     }
     // A fetch that failed is in no block.
-    if (trap && trapped < 0) this.records.push(failedFetch(hart, trap));
+    if (trap) this.trapped(cpu, trap, UNKNOWN, null);
+  }
+
+  private retired(cpu: Cpu, { pcLow, pcHigh, bits, texts, privilege }: Block, index: number): void {
+    this.sink.begin(cpu.number, pcLow[index], pcHigh[index], bits[index], texts[index], privilege);
+    this.interrupted(cpu);
+  }
+
+  private trapped(cpu: Cpu, trap: NonNullable<Cpu['trap']>, bits: number, text: string | null): void {
+    const { epc, cause, value } = trap;
+    const [low, high] = [Number(epc & 0xffff_ffffn), Number(epc >> 32n)];
+    this.sink.trap(cpu.number, low, high, bits, text, cause, value);
+    this.interrupted(cpu);
+  }
+
+  private interrupted(cpu: Cpu): void {
+    if (cpu.interrupt) this.sink.interrupt(cpu.interrupt);
+    cpu.interrupt = null;
+  }
+
+  private wrote(destination: number): void {
+    this.hasRegisters = true;
+    if (destination === 0) return;
+    this.dump.read(destination);
+    this.sink.register(false, destination, this.dump.low, this.dump.high);
   }
 
   private trap([, hart, isAsync, cause, epc, value]: RegExpExecArray): void {
-    const cpu = this.cpus.get(Number(hart));
-    if (!cpu) throw new UscopeError('CONVERT_FORMAT', `a trap of hart ${hart}, which has run nothing`);
+    this.understood++;
+    const cpu = this.cpuOf(Number(hart));
     const [address, number] = [BigInt(`0x${epc}`), BigInt(`0x${cause}`)];
-    if (isAsync === '1') cpu.interrupt = { cause: number, epc: address };
+    if (isAsync === '1') cpu.nextInterrupt = { cause: number, epc: address };
     else cpu.trap = { epc: address, cause: number, value: BigInt(`0x${value}`) };
   }
-}
-
-function failedFetch(
-  hart: number,
-  { epc, cause, value }: { readonly epc: bigint; readonly cause: bigint; readonly value: bigint },
-): RetiredRecord {
-  return {
-    ...{ hart, pc: epc, bits: null, text: null, privilege: null, interrupt: null, registers: [] },
-    ...{ csrs: [], stores: [], loads: [], notes: [], trap: { cause, value } },
-  };
 }

@@ -1,15 +1,26 @@
 /** Logs of Spike, the reference simulator of RISC-V. They are read, not written. */
 import type { ForeignFormat } from '../common/foreign-format.js';
-import { RetiredLog } from '../pipeline/retired-log.js';
-import { ISA_OPTION, START_OPTION } from '../pipeline/retired-trace.js';
+import { RETIRED_OPTIONS, RetiredLog } from '../retired/log.js';
 import { sniffText } from '../text/sniff.js';
-import { isSpikeLine, SpikeParser } from './parse.js';
+import { COUNTS_OPTION, countBase } from './counts.js';
+import { SpikeParser } from './parse.js';
+
+/** An instruction or a commit, with or without the hart. */
+const BEGINNING =
+  /^(?:(?:\(spike\) |: )?core +\d+: (?:[013] )?|[013] )0x[0-9a-f]{8,16} \(0x[0-9a-f]{1,16}\)/m;
 
 export const FORMAT: ForeignFormat = {
   name: 'spike',
   title: 'log of Spike, the RISC-V reference simulator (-l, --log-commits)',
   extensions: ['.log'],
-  options: [ISA_OPTION, START_OPTION],
-  sniff: async (head) => (await sniffText(head)).split('\n').slice(0, 40).some(isSpikeLine),
-  open: async (source) => new RetiredLog(source, 'a Spike log', 'spike', () => new SpikeParser()),
+  options: [...RETIRED_OPTIONS, COUNTS_OPTION],
+  sniff: async (head) => BEGINNING.test(await sniffText(head)),
+  open: async (source, options) => {
+    const base = countBase(options);
+    return new RetiredLog(source, options, {
+      name: 'spike',
+      description: 'a Spike log',
+      makeParser: (sink) => new SpikeParser(sink, base),
+    });
+  },
 };

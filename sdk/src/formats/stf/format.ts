@@ -1,6 +1,5 @@
 /** STF under the interface of foreign formats. */
 
-import { gunzipHead } from '#platform/zlib';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { toHex } from '../../base/hex.js';
 import type { Source } from '../../reader/index.js';
@@ -14,7 +13,7 @@ import type {
   InfoSection,
   TraceTarget,
 } from '../common/foreign-format.js';
-import { containerOf } from './container.js';
+import { containerOf, decompressed } from './container.js';
 import type { StfCursor } from './cursor.js';
 import { decodeRecord } from './decode.js';
 import { EXPORT_OPTIONS, exportOptions } from './export-options.js';
@@ -65,13 +64,18 @@ export const FORMAT: ForeignFormat = {
 /** Of gzip the beginning is unpacked; xz is taken for STF, which alone comes in it; zstd without chunks is not distinguished from other formats. */
 async function sniff(head: Uint8Array): Promise<boolean> {
   const container = containerOf(head);
-  if (container !== 'gzip') return container === 'plain' || container === 'zstf' || container === 'xz';
+  if (container === null || container === 'plain' || container === 'zstf') return container !== null;
   try {
-    const start = await gunzipHead(head);
-    return MAGIC.every((byte, index) => start[index] === byte);
+    for await (const start of decompressed(container, only(head)))
+      return MAGIC.every((byte, index) => start[index] === byte);
   } catch {
-    return false;
+    // Too little of it to unpack, or damaged.
   }
+  return false;
+}
+
+async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
 
 class StfTrace implements ForeignTrace {

@@ -1,12 +1,17 @@
 /** The files of test/vectors/stf: what was written once is read and written the same way for ever. */
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { contextOf } from '../../../../test/support/foreign.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { everyRecord, everyTransaction, header, written } from '../../../../test/support/stf-records.js';
 import { isUscopeError } from '../../base/errors.js';
 import { canCompressZstd } from '../../codecs/zstd.js';
 import { memorySource } from '../../reader/index.js';
+import { openSource, openTraceFile } from '../../reader/node.js';
+import { examineTrace } from '../../tools/doctor/index.js';
 import { FORMAT } from './format.js';
 import { listRecord, StfFeature, StfFile, type StfRecord, StfType } from './index.js';
 
@@ -24,6 +29,25 @@ async function read(bytes: Uint8Array): Promise<{ records: StfRecord[]; lines: s
   while (await stream.more()) while (stream.next()) lines.push(listRecord(stream.cursor).trimEnd());
   return { records, lines };
 }
+
+it.each([
+  ['code-right', []],
+  ['code-wide', ['width']],
+])('%s.stf: code of 2 bytes that was written as 4 is found', async (name, kinds) => {
+  const directory = mkdtempSync(join(tmpdir(), 'uscope-stf-'));
+  try {
+    const context = contextOf();
+    const foreign = await FORMAT.open!(memorySource(vector(`${name}.stf`)), context.options);
+    const path = join(directory, 'out.uscope');
+    await foreign.toUscope({ path }, context);
+    const trace = await openTraceFile(await openSource(path));
+    const { findings } = await examineTrace(trace);
+    expect(findings.map(({ kind }) => kind)).toEqual(kinds);
+    await trace.close();
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
 
 describe.each([
   ['every-record', everyRecord()],

@@ -52,3 +52,44 @@ function isWord(word: string, bytes: Uint8Array, from: number, length: number): 
   for (let i = 0; i < length; i++) if (word.charCodeAt(i) !== bytes[from + i]) return false;
   return true;
 }
+
+/** By byte: its value as a hexadecimal digit; 255 for what is none. */
+const DIGITS = new Uint8Array(256).fill(255);
+for (let digit = 0; digit < 16; digit++) {
+  const text = digit.toString(16);
+  DIGITS[text.charCodeAt(0)] = digit;
+  DIGITS[text.toUpperCase().charCodeAt(0)] = digit;
+}
+
+/** A hexadecimal number of any length, of which the lowest 64 bits are kept. The caller looks at `at`, which is where it ends. */
+export class HexColumn {
+  low = 0;
+  high = 0;
+  digits = 0;
+  at = 0;
+
+  /** False: no digits there. */
+  take(bytes: Uint8Array, from: number): boolean {
+    let [at, low, high] = [from, 0, 0];
+    for (let digit = DIGITS[bytes[at]]; digit < 16; digit = DIGITS[bytes[++at]]) {
+      high = (high << 4) | (low >>> 28);
+      low = (low << 4) | digit;
+    }
+    this.low = low >>> 0;
+    this.high = high >>> 0;
+    this.digits = at - from;
+    this.at = at;
+    return at > from;
+  }
+
+  /** The same after `0x`. */
+  takePrefixed(bytes: Uint8Array, from: number): boolean {
+    return bytes[from] === 0x30 && bytes[from + 1] === 0x78 && this.take(bytes, from + 2);
+  }
+}
+
+/** Whether the bytes continue with an ASCII text. */
+export function startsWith(bytes: Uint8Array, from: number, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[from + i] !== text.charCodeAt(i)) return false;
+  return true;
+}

@@ -106,7 +106,7 @@ export class VcdWriter {
 
   /** Text, as GTKWave and Surfer take it: no blanks. */
   text(variable: number, text: string): void {
-    this.out.text.string(`s${text.replace(/\s/g, '_')} `);
+    this.out.text.string(`s${text.replace(BLANKS, '_')} `);
     this.endChange(variable);
   }
 
@@ -161,9 +161,15 @@ export class VcdWriter {
   }
 }
 
-/** Names hold no blanks. */
+/** What ends a word of the file. */
+const BLANKS = /[\s\p{Cc}]/gu;
+/** What readers take for a command, an escape or a range at the start or end of a name. */
+const ESCAPED = /^[$\\]|\[[^[\]]*\]$/;
+
+/** A name without blanks; an escaped identifier where it would be something else (IEEE 1800, clause 5.6.1). */
 function identifier(name: string): string {
-  return name.replace(/\s/g, '_') || '_';
+  const word = name.replace(BLANKS, '_') || '_';
+  return ESCAPED.test(word) ? `\\${word}` : word;
 }
 
 /** Printable characters from `!` to `~`, the shortest first. */

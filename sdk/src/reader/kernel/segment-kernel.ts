@@ -3,7 +3,7 @@
  * a kernel has it alone until it is given back; kernels are kept for the next one, so that their memory is not fetched from the system and
  * cleared for each segment anew.
  */
-import { decodeBase64 } from '../../base/base64.js';
+import { compiledOnce, instanceOf } from '../../base/compiled-code.js';
 import { WASM_BASE64 } from './segment-wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
@@ -13,8 +13,8 @@ const ALIGNMENT = 64;
 /** Kernels kept for the next user, at most this number, and none with a larger memory. Each holds a segment, compressed and not. */
 const MAX_FREE = 2;
 const MAX_FREE_BYTES = 16 * 1024 * 1024;
-/** Larger segments are for the plain paths: a memory never shrinks. */
-const MAX_BYTES = 256 * 1024 * 1024;
+/** Larger segments are for the plain paths, which need no second copy: a memory never shrinks. */
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** A little more is wanted than for the segment before. */
 const GROWTH = 1.125;
@@ -46,7 +46,7 @@ export class SegmentKernel {
   private packed: PackedHere | null = null;
 
   constructor(module: WebAssembly.Module) {
-    this.exports = new WebAssembly.Instance(module, {}).exports as unknown as KernelExports;
+    this.exports = instanceOf(module);
     this.spaceAt = aligned(this.exports.__heap_base.value);
     this.deltasAt = this.spaceAt;
   }
@@ -146,21 +146,22 @@ export class SegmentKernel {
 
 const free: SegmentKernel[] = [];
 let inUse = 0;
-let compiled: WebAssembly.Module | null | undefined;
+const compiled = compiledOnce(WASM_BASE64);
 
 /**
  * @param space bytes needed besides the segment
  * @param has tells a kernel that holds what is going to be looked at
  * @returns null where there is no WebAssembly, or not so much memory
+ * @throws UscopeError ENV_MEMORY: the process may not reserve a memory
  */
 export function takeKernel(
   space = 0,
   has: (kernel: SegmentKernel) => boolean = () => false,
 ): SegmentKernel | null {
-  compiled = compiled === undefined ? compile() : compiled;
-  if (compiled === null) return null;
+  const module = compiled();
+  if (module === null) return null;
   const holder = free.findIndex(has);
-  const kernel = (holder < 0 ? free.pop() : free.splice(holder, 1)[0]) ?? new SegmentKernel(compiled);
+  const kernel = (holder < 0 ? free.pop() : free.splice(holder, 1)[0]) ?? new SegmentKernel(module);
   inUse++;
   if (kernel.provide(space, holder >= 0)) return kernel;
   giveBack(kernel);
@@ -176,15 +177,6 @@ export function giveBack(kernel: SegmentKernel | null): void {
   if (!kernel) return;
   inUse--;
   if (free.length < MAX_FREE && kernel.buffer.byteLength <= MAX_FREE_BYTES) free.push(kernel);
-}
-
-/** Pages may be forbidden to compile. */
-function compile(): WebAssembly.Module | null {
-  try {
-    return new WebAssembly.Module(decodeBase64(WASM_BASE64));
-  } catch {
-    return null;
-  }
 }
 
 const aligned = (address: number): number => Math.ceil(address / ALIGNMENT) * ALIGNMENT;

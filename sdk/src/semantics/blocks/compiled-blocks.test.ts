@@ -9,6 +9,7 @@ import { cases } from '../../../../test/support/effort.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { event, modelSchema, u32 } from '../../../../test/support/pipeline-model.js';
 import { sourceDigest } from '../../../kernel/embed.mjs';
+import { encodeFrames } from '../../format/frame.js';
 import { Action, type FieldDef, FieldType, type Frame, type Item, type Schema } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
@@ -192,6 +193,22 @@ async function withKernel<T>(use: (kernel: BlocksKernel) => Promise<T>): Promise
   }
 }
 
+type Outcome = readonly (InstructionBlock | string)[];
+
+/** The blocks, and at the end the message of an error. */
+async function outcome(blocks: AsyncIterable<InstructionBlock>): Promise<Outcome> {
+  const all: (InstructionBlock | string)[] = [];
+  try {
+    for await (const block of blocks) all.push(block);
+  } catch (error) {
+    all.push((error as Error).message);
+  }
+  return all;
+}
+
+const countOf = (blocks: Outcome): number =>
+  blocks.reduce((sum, block) => sum + (typeof block === 'string' ? 0 : block.count), 0);
+
 /** Both ways through a range. */
 async function ranges(
   trace: Trace,
@@ -268,6 +285,35 @@ describe('compiled blocks equal the plain ones', () => {
     expect(compiled).toEqual(plain);
   });
 
+  it('of a segment that is followed in pieces, sound or damaged at its end', async () => {
+    const items: Item[] = [];
+    for (let slot = 0; slot < SLOTS; slot++) {
+      const op = { kind: 'op', storageId: 0, slot, field: 0 } as const;
+      items.push({ ...op, action: Action.SET, value: BigInt(slot) }, event(0, ...u32(slot), 1));
+      for (let note = 0; note < 120; note++) items.push(event(7, ...new Uint8Array(600)));
+      items.push({ ...op, action: Action.CLEAR, value: 0n });
+    }
+    const one = encodeFrames([{ timePs: 500n, items }], 0n);
+    const count = Math.ceil((17 * 1024 * 1024) / one.length);
+    for (const damage of [0, 1]) {
+      const rawDeltas = new Uint8Array(one.length * count + damage * 3).fill(0xff);
+      for (let at = 0; at < count; at++) rawDeltas.set(one, at * one.length);
+      const builder = new TraceBuilder({ schema });
+      builder.segment({ frames: [], end: 1n << 40n, rawDeltas, patch: { numFrames: count } });
+      const trace = await openTrace(memorySource(builder.finalize().bytes));
+      const core = findCore(trace);
+      const access = await SegmentAccess.of(trace);
+      const range = { from: 0n, to: undefined };
+      const plain = await outcome(plainRangeBlocks(trace, core, range, access, 0, {}));
+      const compiled = await withKernel((kernel) =>
+        outcome(compiledRangeBlocks(kernel, trace, core, range, access, 0, {})),
+      );
+      expect(countOf(compiled)).toBe(count * SLOTS);
+      expect(countOf(plain)).toBe(count * SLOTS);
+      expect(compiled.at(-1)).toEqual(plain.at(-1));
+    }
+  });
+
   it('of the samples at hand', { timeout: MANY_CASES_MS }, async () => {
     const files = existsSync(SAMPLES) ? readdirSync(SAMPLES).filter((name) => name.endsWith('.uscope')) : [];
     for (const name of files) {
@@ -295,15 +341,6 @@ describe('damage', () => {
         const core = findCore(trace);
         const access = await SegmentAccess.of(trace);
         const range = { from: 0n, to: undefined };
-        const outcome = async (blocks: AsyncIterable<InstructionBlock>) => {
-          const all: (InstructionBlock | string)[] = [];
-          try {
-            for await (const block of blocks) all.push(block);
-          } catch (error) {
-            all.push((error as Error).message);
-          }
-          return all;
-        };
         const plain = await outcome(plainRangeBlocks(trace, core, range, access, 0, {}));
         const compiled = await withKernel((kernel) =>
           outcome(compiledRangeBlocks(kernel, trace, core, range, access, 0, {})),

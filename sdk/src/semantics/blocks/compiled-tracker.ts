@@ -13,6 +13,8 @@ const MAX_U64 = (1n << 64n) - 1n;
 const LOW = 0xffff_ffffn;
 const FIRST_ENTRIES = 4096;
 const FIRST_PENDING = 64;
+/** Bytes of a segment that are copied at once: of a large one there is no second copy. Any item is shorter. */
+const WINDOW_BYTES = 16 * 1024 * 1024;
 
 /** Memory that grows: place and capacity in `struct tracker`, number in use. */
 interface Growing {
@@ -46,6 +48,9 @@ export class CompiledTracker {
   private readonly scratch: Region;
   private readonly output: Region;
   private readonly slots: number;
+  /** The present segment's frames, and which of them are in the memory. */
+  private frames: Uint8Array = new Uint8Array(0);
+  private window = { from: 0, to: 0 };
 
   constructor(
     private readonly kernel: BlocksKernel,
@@ -162,25 +167,40 @@ export class CompiledTracker {
 
   /** A segment's frames come next. */
   begin({ deltas, header }: LoadedSegment): void {
-    const { kernel } = this;
-    kernel.enlarge(this.deltas, deltas.length, 0);
-    new Uint8Array(kernel.buffer, this.deltas.at).set(deltas);
-    const items = kernel.words(this.itemsAt, Items.WORDS);
-    items.set([this.deltas.at, deltas.length, 0, 0]);
+    this.frames = deltas;
+    this.copyFrom(0);
+    const items = this.kernel.words(this.itemsAt, Items.WORDS);
+    items[Items.ITEMS_LEFT] = 0;
     items.set(halves(header.timeStartPs), Items.TIME);
   }
 
   /** Follows frames until something is to be done: see `Result`. */
   run(maxBytes: number): Result {
     const { code } = this.kernel;
-    return this.repeated(() => code.tracker_run(this.at, this.itemsAt, maxBytes, this.needAt));
+    const result = this.repeated(() => code.tracker_run(this.at, this.itemsAt, maxBytes, this.needAt));
+    const isAtBorder = result === Result.MORE || result === Result.IRREGULAR;
+    if (!isAtBorder || this.window.to === this.frames.length) return result;
+    // What looks like damage may be an item that the window has cut.
+    const done = this.kernel.words(this.itemsAt, Items.WORDS)[Items.AT];
+    if (done === 0) return result;
+    this.copyFrom(this.window.from + done);
+    return Result.SLICE;
+  }
+
+  private copyFrom(from: number): void {
+    const { kernel, frames } = this;
+    const to = Math.min(frames.length, from + WINDOW_BYTES);
+    kernel.enlarge(this.deltas, to - from, 0);
+    new Uint8Array(kernel.buffer, this.deltas.at).set(frames.subarray(from, to));
+    kernel.words(this.itemsAt, Items.WORDS).set([this.deltas.at, to - from, 0]);
+    this.window = { from, to };
   }
 
   /** Where the compiled code stopped, for the cursor that says what is wrong there. */
   get place(): { offset: number; itemsLeft: number; timeLo: number; timeHi: number } {
     const items = this.kernel.words(this.itemsAt, Items.WORDS);
     return {
-      offset: items[Items.AT],
+      offset: this.window.from + items[Items.AT],
       itemsLeft: items[Items.ITEMS_LEFT],
       timeLo: items[Items.TIME],
       timeHi: items[Items.TIME + 1],

@@ -12,6 +12,8 @@ const TWO_32 = 2 ** 32;
 /** Sums above this leave the fast way; far enough below 2^53 that adding a frame's sum (65,535 items of 32 bits) stays exact. */
 const MAX_FAST = 2 ** 52;
 const MAX_SAFE_HIGH = 0x1f_ffff;
+/** From here on cycles are not counted in `state`, but numbered: they all lie in the last bucket. */
+const FIRST_LATE = 2 ** 53;
 
 // State of one source: offsets into `state`.
 /** 1 once the frame being received has an amount. */
@@ -51,6 +53,9 @@ export class Accumulator {
   private readonly clocks: Float64Array;
   private readonly clockOf: Uint8Array;
   private readonly touched: Uint16Array;
+  /** By clock the last cycle from `FIRST_LATE` on, and its number in `state`; by source its last one. */
+  private readonly late: { cycle: bigint; number: number }[];
+  private readonly lateOf: bigint[] = [];
   private numTouched = 0;
   /** null: a density. All densities share one row. */
   private readonly rows: readonly (CounterRow | null)[];
@@ -72,6 +77,7 @@ export class Accumulator {
     });
     this.state = new Float64Array(count * STRIDE);
     for (let source = 0; source < count; source++) this.state[source * STRIDE + CYCLE] = -1;
+    this.late = periods.map(() => ({ cycle: 0n, number: FIRST_LATE }));
     this.frameHi = new Uint32Array(count);
     this.cycleHi = new Uint32Array(count);
     this.clockOf = Uint8Array.from(sources, (source) => source.clockId);
@@ -115,6 +121,7 @@ export class Accumulator {
       else {
         this.closeCycle(source, at);
         state[at + CYCLE] = cycle;
+        if (cycle >= FIRST_LATE) this.lateOf[source] = this.late[clock]!.cycle;
       }
       state[at + CYCLE_SUM] = sum;
       if (frameHi[source] !== 0 || sum >= MAX_FAST) {
@@ -140,7 +147,7 @@ export class Accumulator {
   private cycleAt(clock: number, timeLo: number, timeHi: number): number {
     const { clocks } = this;
     const at = clock * CLOCK_STRIDE;
-    if (timeHi > MAX_SAFE_HIGH) return lateCycle(timeLo, timeHi, clocks[at + PERIOD]!);
+    if (timeHi > MAX_SAFE_HIGH) return this.lateCycle(clock, timeLo, timeHi);
     const time = timeHi * TWO_32 + timeLo;
     const end = clocks[at + CYCLE_END]!;
     const period = clocks[at + PERIOD]!;
@@ -151,6 +158,18 @@ export class Accumulator {
       clocks[at + CYCLE_END] = (cycle + 1) * period;
     }
     return clocks[at + CLOCK_CYCLE]!;
+  }
+
+  /** Of a time that a double does not hold. */
+  private lateCycle(clock: number, timeLo: number, timeHi: number): number {
+    const time = (BigInt(timeHi) << 32n) | BigInt(timeLo);
+    const cycle = time / BigInt(this.clocks[clock * CLOCK_STRIDE + PERIOD]!);
+    if (cycle < FIRST_LATE) return Number(cycle);
+    const late = this.late[clock]!;
+    // Every second number is a double.
+    if (late.cycle !== cycle) late.number += 2;
+    late.cycle = cycle;
+    return late.number;
   }
 
   /** Adds what cycles of one bucket of at most the base interval had, in u32 halves; none of them was zero. */
@@ -176,7 +195,8 @@ export class Accumulator {
     if (sum === 0n) return null;
     this.state[source * STRIDE + CYCLE_SUM] = 0;
     this.cycleHi[source] = 0;
-    return { cycle: BigInt(this.openCycle(source)), sum };
+    const cycle = this.openCycle(source);
+    return { cycle: cycle < FIRST_LATE ? BigInt(cycle) : this.lateOf[source]!, sum };
   }
 
   /** Level 0 of the densities together, and of each counter by source, with all frames so far. Frames may follow. */
@@ -310,9 +330,4 @@ function addCycle(level: MipmapLevel, bucket: number, sum: bigint): void {
 /** High half of a whole number below 2^53. */
 function high(value: number): number {
   return Math.floor(value / TWO_32);
-}
-
-/** Time / period for times that a double does not hold. */
-function lateCycle(timeLo: number, timeHi: number, period: number): number {
-  return Number(((BigInt(timeHi) << 32n) | BigInt(timeLo)) / BigInt(period));
 }

@@ -1,6 +1,14 @@
 /** The cores of a trace: scopes with the protocol `cpu`, and what of the conventions each of them follows. */
 import { UscopeError } from '../../base/errors.js';
-import { type ClockDef, SF_BUFFER, SF_SPARSE, type StorageDef, scopePath } from '../../format/types.js';
+import { namesNear } from '../../base/near-names.js';
+import {
+  type ClockDef,
+  type EnumDef,
+  SF_BUFFER,
+  SF_SPARSE,
+  type StorageDef,
+  scopePath,
+} from '../../format/types.js';
 import {
   type Described,
   describeEvent,
@@ -18,6 +26,11 @@ import { xlenOfIsa } from './riscv/isa.js';
 export type { EventField } from '../common/describe.js';
 
 export const CPU_PROTOCOL = 'cpu';
+
+/** Label of a stage that `cpu.pipeline_stages` leaves out: an instruction that enters it is in no stage from then on. */
+export const NO_STAGE_LABEL = 'none';
+/** What `stageOf` says of it. */
+export const NO_STAGE = -2;
 
 /** An event of the conventions, with those of its fields that the trace has. */
 export type CoreEvent = ProtocolEvent;
@@ -52,7 +65,7 @@ export interface CpuCore {
   /** ROB, queues: buffers whose slots name an entity. */
   readonly buffers: readonly StorageDef[];
   readonly counters: readonly StorageDef[];
-  /** Index into `stages` of a value of the field `stage`; -1 for a value that is none. */
+  /** Index into `stages` of a value of the field `stage`; `NO_STAGE` for the one that means no stage; -1 for an unknown value. */
   stageOf(value: number): number;
 }
 
@@ -90,10 +103,13 @@ export function findCore(trace: Described, name?: string): CpuCore {
   const exact = cores.find((core) => core.name === name);
   const matches = exact ? [exact] : cores.filter((core) => core.name.endsWith(`/${name}`));
   if (matches.length === 1 && matches[0]) return matches[0];
-  const known = cores.map((core) => core.name).join(', ');
-  const problem =
-    matches.length > 1 ? `"${name}" is the name of several cores` : `there is no core "${name}"`;
-  throw new UscopeError('READER_NAME', `${problem}; the trace has: ${known}`);
+  const known = cores.map((core) => core.name);
+  if (matches.length === 0)
+    throw new UscopeError('READER_NAME', `the trace has no core "${name}"; ${namesNear(name, known)}`);
+  throw new UscopeError(
+    'READER_NAME',
+    `"${name}" is the name of several cores; the trace has: ${known.join(', ')}`,
+  );
 }
 
 /**
@@ -137,7 +153,11 @@ function describeCore(trace: Described, scopeId: number): CpuCore {
   const isa = scopeProperty(trace, path, 'cpu.isa');
   const stageEvent = describeEvent(schema, events, 'stage_transition');
   const labels = stageEvent?.fields.get('stage')?.labels ?? null;
-  const stages = stageNames(scopeProperty(trace, path, 'cpu.pipeline_stages'), labels);
+  const listed = scopeProperty(trace, path, 'cpu.pipeline_stages');
+  const none = noStageOf(listed, labels);
+  const ofStages = labels && { ...labels, values: labels.values.filter((label) => label !== none) };
+  const stages = stageNames(listed, ofStages);
+  const lookUp = stageLookup(stages, ofStages);
   const catalog = storages.find((storage) => storage.name === 'entities');
   return {
     name: path || (schema.scopes[scopeId]?.name ?? ''),
@@ -159,8 +179,18 @@ function describeCore(trace: Described, scopeId: number): CpuCore {
         (storage.flags & SF_BUFFER) !== 0 && storage.fields.some((field) => field.name === 'entity_id'),
     ),
     counters: storages.filter((storage) => isCounterStorage(storage)),
-    stageOf: stageLookup(stages, labels),
+    stageOf: (value) => (value === none?.value ? NO_STAGE : lookUp(value)),
   };
+}
+
+/** The label that means no stage; undefined where all labels are stages: the list has it, has other names for all of them, or is not there. */
+function noStageOf(
+  listed: string | undefined,
+  labels: EnumDef | null,
+): EnumDef['values'][number] | undefined {
+  const names = stageNames(listed, null);
+  if (names.length === 0 || names.length === labels?.values.length) return undefined;
+  return labels?.values.find(({ name }) => name === NO_STAGE_LABEL && !names.includes(name));
 }
 
 function describeEntities(def: StorageDef): CoreEntities | null {

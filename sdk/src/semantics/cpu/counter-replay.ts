@@ -9,6 +9,9 @@ const TWO_32 = 0x1_0000_0000;
 const SAFE_HIGH = 0x20_0000;
 const NO_CYCLE = -1;
 
+/** A tick of a clock: a bigint where a number would not be exact. */
+type Tick = number | bigint;
+
 /** One counter to follow. */
 export interface ReplayedCounter {
   readonly storageId: number;
@@ -26,7 +29,7 @@ export interface PerCycle {
 
 /** The change of a counter in one cycle, modulo 2^64. */
 interface CycleChange {
-  readonly tick: number;
+  readonly tick: Tick;
   readonly delta: bigint;
 }
 
@@ -118,14 +121,14 @@ class Track {
   /** Value at the beginning of the present cycle. */
   private startLo: number;
   private startHi: number;
-  private tick = NO_CYCLE;
+  private tick: Tick = NO_CYCLE;
   private extremes: PerCycle | null = null;
   private minLo = 0;
   private minHi = 0;
   private maxLo = 0;
   private maxHi = 0;
   private readonly tickPs: number;
-  private readonly firstTick: number;
+  private readonly firstTick: Tick;
   private readonly widthTicks: number;
   /** Low and high halves of the change in each interval. */
   private readonly sums: Uint32Array;
@@ -141,7 +144,7 @@ class Track {
     this.startHi = this.hi;
     const { grid, tickPs } = counter;
     this.tickPs = Number(tickPs);
-    this.firstTick = Number(grid?.firstTick ?? 0n);
+    this.firstTick = tickOf(grid?.firstTick ?? 0n);
     this.widthTicks = Number(grid?.widthTicks ?? 1n);
     this.sums = new Uint32Array((grid?.length ?? 0) * 2);
   }
@@ -261,7 +264,7 @@ class Track {
       this.maxLo = lo;
       this.maxHi = hi;
     }
-    this.addTo(Math.floor((this.tick - this.firstTick) / this.widthTicks), lo, hi);
+    this.addTo(this.intervalOf(this.tick), lo, hi);
   }
 
   private addTo(interval: number, lo: number, hi: number): void {
@@ -272,10 +275,23 @@ class Track {
     this.sums[at + 1] = this.sums[at + 1] + hi + (sum >= TWO_32 ? 1 : 0);
   }
 
-  private tickAt(timeLo: number, timeHi: number): number {
+  private tickAt(timeLo: number, timeHi: number): Tick {
     if (timeHi < SAFE_HIGH) return Math.floor((timeHi * TWO_32 + timeLo) / this.tickPs);
-    return Number(((BigInt(timeHi) << 32n) | BigInt(timeLo)) / this.counter.tickPs);
+    return tickOf(((BigInt(timeHi) << 32n) | BigInt(timeLo)) / this.counter.tickPs);
   }
+
+  private intervalOf(tick: Tick): number {
+    const { firstTick, widthTicks } = this;
+    if (typeof tick === 'number' && typeof firstTick === 'number') {
+      return Math.floor((tick - firstTick) / widthTicks);
+    }
+    const { grid } = this.counter;
+    return grid ? Number((BigInt(tick) - grid.firstTick) / grid.widthTicks) : 0;
+  }
+}
+
+function tickOf(tick: bigint): Tick {
+  return tick <= Number.MAX_SAFE_INTEGER ? Number(tick) : tick;
 }
 
 function merged(a: PerCycle | null, b: PerCycle): PerCycle {

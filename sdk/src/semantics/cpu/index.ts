@@ -1,6 +1,7 @@
 /** Meaning of traces with the `cpu` protocol. */
 
 export * from '../blocks/block.js';
+export { type CycleOfTick, cyclesOf } from '../blocks/cycles.js';
 export { blockOf, instructionBlocks } from '../blocks/instruction-blocks.js';
 export type { BlockOptions, RangeBlockOptions } from '../blocks/options.js';
 export {
@@ -28,6 +29,8 @@ export {
   type EventField,
   findCore,
   findCores,
+  NO_STAGE,
+  NO_STAGE_LABEL,
   requireEntities,
   requirePeriod,
 } from './cores.js';
@@ -50,6 +53,6 @@ export { MAX_MEETINGS, MEETING_AGREES, MEETING_WINDOW, meetingSkips } from './me
 export { birthOf, type Numbering } from './numbering.js';
 export { type OccupancyOptions, type OccupancyPoint, type OccupancyReport, occupancy } from './occupancy.js';
 export type { QueryRange } from './query-range.js';
-export { type DisassembleOptions, disassemble } from './riscv/index.js';
+export { type DisassembleOptions, disassemble, isUnknown } from './riscv/index.js';
 export { type CoreStall, firstAt, stalls } from './searches.js';
 export { createCpuSummarizer, type SummarizerLimits } from './summarizer.js';

@@ -1,7 +1,7 @@
 /** What an instruction is called in listings and pictures. */
 import type { CpuCore } from './cores.js';
 import type { Instruction } from './lifecycle.js';
-import { disassemble } from './riscv/disassemble.js';
+import { disassemble, isUnknown } from './riscv/disassemble.js';
 
 /** An annotation, as far as names need it. `kind`: as in `Annotation`. */
 interface Note {
@@ -12,13 +12,15 @@ interface Note {
 /** Of an annotation with kinds (docs/formats/konata.md): what the instruction is. */
 const NAME = 0;
 
-/** Disassembly; of other instruction sets, or without machine code, what the model annotated. */
+/** Disassembly; of other instruction sets, without machine code, or of code that is not known, what the model annotated. */
 export function instructionText(
   core: Pick<CpuCore, 'xlen'>,
   { pc, bits, annotations }: Pick<Instruction, 'pc' | 'bits'> & { annotations: readonly Note[] },
 ): string {
   if (core.xlen !== null && bits !== null && bits !== 0) {
-    return disassemble(bits, { xlen: core.xlen, pc: pc ?? undefined });
+    const text = disassemble(bits, { xlen: core.xlen, pc: pc ?? undefined });
+    const names = isUnknown(text) ? annotations.filter(({ kind }) => kind === NAME) : [];
+    return annotatedName(names) || text;
   }
   return annotatedName(annotations);
 }

@@ -17,7 +17,7 @@ export type InstructionEnd = (typeof InstructionEnd)[keyof typeof InstructionEnd
 
 /** Entry into a stage. It is left at the next entry, at the flush, or at the end, whichever comes first. */
 export interface StageEntry {
-  /** Index into the core's `stages`; -1 when the trace's value is none of them. */
+  /** Index into the core's `stages`; `NO_STAGE`: it is in none from here on; -1 when the trace's value is none of them. */
   readonly stage: number;
   /** Name of the stage; the number the trace holds where it has no name. */
   readonly name: string;

@@ -29,6 +29,7 @@ import {
   type InstructionOptions,
   instructions,
   MAX_ENTRIES,
+  NO_STAGE,
   stalls,
 } from '../cpu/index.js';
 
@@ -516,6 +517,29 @@ describe('cores', () => {
     const core = findCore(await open(build([], [], { schema: nested })));
     expect(core.counters.map(({ name }) => name)).toEqual(['committed_insns', 'loads']);
     expect(core).toMatchObject({ xlen: 32, periodPs: 500n, stages: STAGES });
+  });
+
+  it.each([
+    // The list leaves `none` out: it is the end of stages, wherever its label is.
+    ['a,b', ['a', 'b', 'none'], ['a', 'b'], [0, 1, NO_STAGE]],
+    ['a,b', ['none', 'a', 'b'], ['a', 'b'], [NO_STAGE, 0, 1]],
+    ['a', ['a', 'b', 'none'], ['a', 'b'], [0, 1, NO_STAGE]],
+    // It is a stage in the list, by position, and where there is no list.
+    ['a,none', ['a', 'none', 'b'], ['a', 'none', 'b'], [0, 1, 2]],
+    ['x,y', ['a', 'none'], ['x', 'y'], [0, 1]],
+    ['', ['a', 'none'], ['a', 'none'], [0, 1]],
+  ])('listed as %j, labels %j are the stages %j', async (listed, labels, stages, values) => {
+    const schema = modelSchema();
+    const enums = schema.enums.map((one) =>
+      one.name === 'pipeline_stage'
+        ? { ...one, values: labels.map((name, value) => ({ name, value })) }
+        : one,
+    );
+    const dut: [string, string][] = listed === '' ? [] : [['cpu.pipeline_stages', listed]];
+    const bytes = new TraceBuilder({ schema: { ...schema, enums }, dut }).finalize({}).bytes;
+    const core = findCore(await open(bytes));
+    expect([core.stages, labels.map((_, value) => core.stageOf(value))]).toEqual([stages, values]);
+    expect(core.stageOf(99)).toBe(-1);
   });
 
   it('are missed with a code where there is none, or where it records no instructions', async () => {

@@ -4,6 +4,7 @@ import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { type EnumDef, type EventDef, FieldType } from '../../format/types.js';
 import { joinPieces, logicalFields, wideText } from '../../format/wide-fields.js';
 import {
+  checkConditionValues,
   interpret,
   isStringRef,
   type LoadedSegment,
@@ -110,9 +111,20 @@ export class EventMatcher {
       if (one) this.wanted.set(def.eventTypeId, one);
     }
     if (this.wanted.size === 0) throw nothing(name, conditions, defs.length > 0);
+    for (const { field, value } of conditions) this.checkValue(field, value);
     const all = [...this.wanted.values()];
     this.hasStrings = all.some(({ fields }) => fields.some(({ isString }) => isString));
     this.testsStrings = all.some(({ tests }) => tests.some(({ reader }) => reader.isString));
+  }
+
+  private checkValue(name: string, value: string): void {
+    const { schema, names } = this.trace;
+    const asked = [...this.wanted.keys()].flatMap((type) =>
+      schema.events[type].fields
+        .filter((field) => field.name === name)
+        .map((field) => ({ owner: names.eventNames[type], field, value })),
+    );
+    checkConditionValues(schema, asked);
   }
 
   /** Types of the events that may match. */

@@ -1,5 +1,5 @@
 /** One instruction as a row of the timeline: what is in which cycle. */
-import type { CpuCore } from '../cpu/cores.js';
+import { type CpuCore, NO_STAGE } from '../cpu/cores.js';
 import { instructionText } from '../cpu/instruction-text.js';
 import { type Instruction, InstructionEnd, type StageEntry } from '../cpu/lifecycle.js';
 import { NO_LETTER } from './letters.js';
@@ -75,7 +75,7 @@ export class TimelineRow {
     this.first = birthPs === null ? Number.NEGATIVE_INFINITY : cycle(birthPs);
     this.flushCycle = flush ? cycle(flush.timePs) : Number.POSITIVE_INFINITY;
     const last = stages.at(-1);
-    const entered = last ? cycle(last.timePs) : Number.NEGATIVE_INFINITY;
+    const entered = last && last.stage !== NO_STAGE ? cycle(last.timePs) : Number.NEGATIVE_INFINITY;
     const ended = endPs === null ? Number.POSITIVE_INFINITY : cycle(endPs);
     // Some models clear in the very cycle in which the last stage is entered: the mark then follows it.
     this.endCycle = end === InstructionEnd.RETIRED ? Math.max(ended, entered + 1) : ended;
@@ -122,6 +122,7 @@ export class TimelineRow {
     if (cycle === this.flushCycle) return mark('squashed');
     if (cycle === this.endCycle) return this.endCell();
     if (!start) return mark(this.instruction.birthPs === null ? 'unknown' : 'waiting');
+    if (start.stage === NO_STAGE) return mark('waiting');
     const letter = this.letters[start.stage] ?? NO_LETTER;
     const entered = start.cycle === cycle;
     return cellsOf(entered ? letter : letter.toLowerCase(), entered ? 'stage' : 'held', start.stage);

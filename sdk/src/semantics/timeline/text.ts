@@ -1,5 +1,6 @@
 /** The timeline for people: blocks of as many cycles as fit the width, one row per instruction. */
 
+import { onOneLine } from '../../base/printable.js';
 import { BOLD, DIM, GREEN, RED, type Style, stageStyle, styled, YELLOW } from '../../base/terminal-style.js';
 import type { CoreStall, CpuCore, Instruction } from '../cpu/index.js';
 import { stageLetters } from './letters.js';
@@ -97,7 +98,7 @@ export class TextTimeline {
     const { core, range, options } = this;
     const title = styled(BOLD, core.name, options.colour);
     const period = `${core.clock?.name ?? 'clock'} ${core.periodPs} ps`;
-    options.out(`${title}  cycles ${range.from} to ${range.to - 1n}  (${period})\n`);
+    options.out(`${title}  cycles ${range.from} to ${range.to - 1n}  (${onOneLine(period)})\n`);
     printLegend(core, options);
   }
 
@@ -154,7 +155,7 @@ export class TextTimeline {
   private printStalls(reason: string, counts: ReadonlyMap<number, number>, from: number, to: number): void {
     const { seq, pc, text } = this.layout!;
     const width = seq + pc + text + 3;
-    const head = `stall ${reason}`.slice(0, width).padStart(width);
+    const head = `stall ${onOneLine(reason)}`.slice(0, width).padStart(width);
     let cells = '';
     for (let cycle = from; cycle < to; cycle++) {
       const count = counts.get(cycle) ?? 0;
@@ -182,7 +183,7 @@ export class TextTimeline {
     const isMarked = this.range.pc !== null && instruction.pc === this.range.pc;
     const number = (instruction.seq?.toString() ?? '').padStart(seq);
     const address = (instruction.pc?.toString(16).padStart(8, '0') ?? '').padEnd(pc);
-    const plain = `${isMarked ? '>' : ' '}${number} ${address} ${fit(row.text, text)} `;
+    const plain = `${isMarked ? '>' : ' '}${number} ${address} ${fit(onOneLine(row.text), text)} `;
     const style = row.isSquashed ? DIM : isMarked ? BOLD : null;
     const head = style ? styled(style, plain, this.options.colour) : plain;
     this.heads.set(row, head);
@@ -193,7 +194,7 @@ export class TextTimeline {
   private reasonAt(row: TimelineRow, to: number): string {
     const { flush } = row.instruction;
     if (!flush || row.last >= to) return '';
-    return flush.reason ?? '';
+    return onOneLine(flush.reason ?? '');
   }
 }
 
@@ -216,7 +217,10 @@ export function printLegend(
 ): void {
   const letters = stageLetters(core.stages);
   const entries = [
-    ...core.stages.map((name, index) => ({ text: `${letters[index]} ${name}`, style: stageStyle(index) })),
+    ...core.stages.map((name, index) => ({
+      text: onOneLine(`${letters[index]} ${name}`),
+      style: stageStyle(index),
+    })),
     ...LEGEND.map((text) => ({ text, style: DIM })),
   ];
   let used = 0;

@@ -1,5 +1,6 @@
 /** Compares two traces: by time, by state, by retired instruction. */
 import { UscopeError } from '../../base/errors.js';
+import { namesNear } from '../../base/near-names.js';
 import { scopePath } from '../../format/types.js';
 import type { TimeRange, Trace } from '../../reader/index.js';
 import { diffRetired, type RetiredCore } from './by-retired.js';
@@ -132,6 +133,9 @@ function onlyScope({ schema }: Trace): string | null {
 function requireScope({ trace, name }: DiffInput, path: string): void {
   const paths = trace.schema.scopes.map(({ scopeId }) => scopePath(trace.schema, scopeId));
   if (paths.includes(path)) return;
-  const known = paths.filter((one) => one !== '').join(', ') || 'none but the root';
-  throw new UscopeError('READER_NAME', `there is no scope "${path}"; there are: ${known}`, { file: name });
+  const near = namesNear(
+    path,
+    paths.filter((one) => one !== ''),
+  );
+  throw new UscopeError('READER_NAME', `the trace has no scope "${path}"; ${near}`, { file: name });
 }

@@ -17,6 +17,8 @@ export const CAUSES = {
   order:
     'the birth is recorded out of program order, or two instructions that retire in one cycle are recorded youngest first',
   flow: 'instructions that retire are left out: a second retirement port, a fused pair, or a trap or interrupt without its event',
+  width:
+    'code of 2 bytes was written as 4: give a compressed instruction its own 16 bits, and advance the pc by 2 (in STF, INST_OPCODE16)',
   counters:
     'the counter is added in another place than the event or CLEAR it belongs to: count where the item is recorded',
   cycles:

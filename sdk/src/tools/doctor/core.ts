@@ -37,8 +37,11 @@ export class CoreExamination {
   private squashed = 0;
   private lastSerial = -1;
   private expectedPc: bigint | null = null;
+  /** The instruction before it has 2 bytes. */
+  private wasCompressed = false;
   private readonly late = new Cases();
   private readonly jumps = new Cases();
+  private readonly wide = new Cases();
   private readonly falseReads = new Cases();
   private readonly falseWrites = new Cases();
   private timePs = 0n;
@@ -178,9 +181,15 @@ export class CoreExamination {
     this.lastSerial = Math.max(this.lastSerial, life.serial);
     if (!this.classifier) return;
     const interrupted = this.interruptedAt >= life.bornPs;
-    if (this.expectedPc !== null && !interrupted && life.pc !== this.expectedPc)
-      this.jumps.add(timePs, `${hex(life.pc)} follows, ${hex(this.expectedPc)} was next`);
-    this.expectedPc = LEAVES.has(what) ? null : life.pc + BigInt(instructionLength(life.bits));
+    const { expectedPc } = this;
+    if (expectedPc !== null && !interrupted && life.pc !== expectedPc) {
+      const isWide = this.wasCompressed && life.pc === expectedPc + 2n;
+      const cases = isWide ? this.wide : this.jumps;
+      cases.add(timePs, `${hex(life.pc)} follows, ${hex(expectedPc)} was next`);
+    }
+    const length = instructionLength(life.bits);
+    this.wasCompressed = length === 2;
+    this.expectedPc = LEAVES.has(what) ? null : life.pc + BigInt(length);
   }
 
   /** @param isComplete nothing is missing at the end */
@@ -234,6 +243,12 @@ export class CoreExamination {
         (c) =>
           `${many(c.count, 'instruction')} retired at a pc that does not follow from the one before; ${c.example}`,
         CAUSES.flow,
+      ),
+      ...this.wide.finding(
+        'width',
+        name,
+        (c) => `${many(c.count, 'instruction')} of 2 bytes followed at a distance of 4; ${c.example}`,
+        CAUSES.width,
       ),
       ...this.counted(cycles),
     ];

@@ -1,6 +1,6 @@
 /** What `uscope doctor` finds implausible, and what in a tracer is the likely cause. */
 
-export type FindingKind = 'clock' | 'loads' | 'stages' | 'ids' | 'counters' | 'order' | 'flow';
+export type FindingKind = 'clock' | 'loads' | 'stages' | 'ids' | 'counters' | 'order' | 'flow' | 'width';
 
 export interface DoctorFinding {
   readonly kind: FindingKind;

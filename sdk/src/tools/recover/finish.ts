@@ -85,7 +85,6 @@ function continuation(content: RescuedContent): RecordWriter {
       compression,
       checkpointIntervalPs: content.checkpointIntervalPs || DEFAULT_CHECKPOINT_INTERVAL_PS,
       maxDelayMs: 0,
-      onFull: 'stop',
     },
     {
       store: new FileStore(out.trace, out.segments, out.end),

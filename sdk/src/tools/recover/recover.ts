@@ -5,8 +5,7 @@
  */
 import { UscopeError } from '../../base/errors.js';
 import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js';
-import { DEFAULT_MAX_SEGMENT_BYTES } from '../../reader/codec.js';
-import { fileSource, nodeCodec, openSource } from '../../reader/node.js';
+import { fileSource, nodeCodec, openSource, segmentLimit } from '../../reader/node.js';
 import { CheckedSource } from '../../reader/source.js';
 import { type Account, accountOf } from '../../writer/contract/account.js';
 import type { SegmentIndexerFactory } from '../../writer/contract/segment-indexer.js';
@@ -70,7 +69,7 @@ async function recoverInto(partial: string, options: RecoverOptions): Promise<Re
         summarizer: options.summarizer,
         index: options.index ?? null,
         memory: options.memory,
-        maxSegmentBytes: options.maxSegmentBytes ?? DEFAULT_MAX_SEGMENT_BYTES,
+        maxSegmentBytes: options.maxSegmentBytes ?? segmentLimit(),
         maxStateBytes: options.maxStateBytes,
         onProgress: (done) => options.onProgress?.(done, size),
       });

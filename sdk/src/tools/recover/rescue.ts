@@ -14,6 +14,7 @@ import {
   type SegmentIndexerFactory,
 } from '../../writer/contract/segment-indexer.js';
 import type { Summarizer, SummarizerFactory } from '../../writer/frames/summarizer.js';
+import { openIndexer } from '../../writer/guarded-indexer.js';
 import type { OutputFile } from '../../writer/output/output-file.js';
 import { FindingLog } from '../verify/finding.js';
 import type { Outline } from '../verify/outline.js';
@@ -145,7 +146,14 @@ export class Rescue {
     this.salvager = new Salvager(common, createCompressor(compression));
     this.summarizer = options.summarizer?.(schema) ?? null;
     // Plain frames (v0.1) have no index.
-    if (interleaved) this.indexer = options.index?.(schema, outline.dut ?? [], new Uint8Array(0)) ?? null;
+    const { index } = options;
+    const traced = {
+      path: this.file.path,
+      schema,
+      dut: outline.dut ?? [],
+      index: interleaved ? index : null,
+    };
+    this.indexer = openIndexer(traced, new Uint8Array(0));
     this.replayer = new Replayer({ ...common, summarizer: this.summarizer, problem: () => {} });
     this.starts = new StartStates(this.salvager, this.replayer, this.ours);
   }

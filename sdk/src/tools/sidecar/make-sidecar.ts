@@ -3,7 +3,7 @@
  * is kept, and at the end the directory; the file gets its name when it is finished.
  */
 import { constants } from 'node:fs';
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -17,10 +17,11 @@ import {
   isIndexContainer,
 } from '../../format/index-container.js';
 import type { Trace } from '../../reader/index.js';
-import { fileSource, openTraceFile } from '../../reader/node.js';
+import { openTraceFile } from '../../reader/node.js';
 import { type PlacedContainer, writeDirectory } from '../../trace-index/directory/write-directory.js';
 import { openIndex } from '../../trace-index/index.js';
-import { type IndexPlan, indexPlan } from '../../trace-index/plan.js';
+import { trustedSidecar } from '../../trace-index/node/index.js';
+import { endsTooLate, type IndexPlan, indexPlan } from '../../trace-index/plan.js';
 import { type Carry, FIRST } from '../../trace-index/reference/reference-pass.js';
 import {
   decodeSidecarHead,
@@ -72,7 +73,7 @@ export interface SidecarReport {
   readonly bytes: number;
 }
 
-/** @throws UscopeError as opening and reading the trace; WRITER_* when the sidecar cannot be written */
+/** @throws UscopeError READER_RANGE for a trace that ends too late; as opening and reading the trace; WRITER_* when the sidecar cannot be written */
 export async function makeSidecar(options: SidecarOptions): Promise<SidecarReport> {
   const trace = await openTraceFile(options.trace);
   try {
@@ -80,7 +81,14 @@ export async function makeSidecar(options: SidecarOptions): Promise<SidecarRepor
     const segments = (await trace.segments()).length;
     const nothing = { segments, resumed: 0, without: 0, bytes: 0 };
     if (plan.groups.length === 0 || segments === 0) return { result: 'nothing', ...nothing };
-    const isCurrent = async () => !options.force && (await hasIndex(trace, options.output));
+    if (endsTooLate(trace)) {
+      throw new UscopeError(
+        'READER_RANGE',
+        `the trace ends at ${trace.totalTimePs} ps: an index is exact up to 2^53 ps, 2.5 hours; questions read the trace without one`,
+        { file: options.trace },
+      );
+    }
+    const isCurrent = async () => !options.force && (await hasIndex(trace, options));
     if (await isCurrent()) return { result: 'current', ...nothing };
     const lock = await lockWhenFree(options);
     try {
@@ -120,10 +128,10 @@ async function lockWhenFree({ output, onWait, signal }: SidecarOptions): Promise
   }
 }
 
-/** One that readers use: a sidecar that is damaged, or of another trace, is made anew. */
-async function hasIndex(trace: Trace, output: string): Promise<boolean> {
+/** One that readers use: a sidecar that is damaged, of another trace, or from another user, is made anew. */
+async function hasIndex(trace: Trace, { trace: path, output }: SidecarOptions): Promise<boolean> {
   const index = await openIndex(trace, {
-    sidecar: async () => ((await stat(output).catch(() => null))?.isFile() ? fileSource(output) : null),
+    sidecar: () => trustedSidecar(trace, path, output),
   });
   await index?.close();
   return index !== null;

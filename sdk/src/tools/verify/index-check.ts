@@ -4,8 +4,13 @@
  */
 import { equalBytes } from '../../base/bytes.js';
 import { decodeIndexContainer, IndexPart, isIndexContainer } from '../../format/index-container.js';
-import type { Codec } from '../../reader/codec.js';
-import { type LoadedSegment, openTrace, type Source, type Trace } from '../../reader/index.js';
+import {
+  type LoadedSegment,
+  type OpenOptions,
+  openTrace,
+  type Source,
+  type Trace,
+} from '../../reader/index.js';
 import type { PlacedContainer } from '../../trace-index/directory/write-directory.js';
 import { IndexPass } from '../../trace-index/pass/index-pass.js';
 import { type IndexPlan, indexPlan } from '../../trace-index/plan.js';
@@ -20,7 +25,7 @@ import { type IndexAtHand, OwnIndex, type Stored, sidecarIndex } from './indexes
  */
 export async function checkIndex(
   source: Source,
-  codec: Codec,
+  options: Pick<OpenOptions, 'codec' | 'maxSegmentBytes'>,
   log: FindingLog,
   sidecar: Source | null,
 ): Promise<void> {
@@ -30,7 +35,7 @@ export async function checkIndex(
     size: () => source.size(),
     read: (offset, length) => source.read(offset, length),
   };
-  const trace = await openTrace(view, { codec });
+  const trace = await openTrace(view, options);
   const plan = indexPlan(trace.schema, trace.dut);
   await trace.segments();
   if (await new IndexCheck(trace, plan, log, new OwnIndex(trace, plan)).run()) return;

@@ -7,8 +7,8 @@ import { recordedCrc } from '../../format/checksum-chunk.js';
 import { compressionOf, Flag } from '../../format/header.js';
 import { SectionType } from '../../format/section-table.js';
 import { type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
-import { type Codec, DEFAULT_MAX_SEGMENT_BYTES } from '../../reader/codec.js';
-import { nodeCodec } from '../../reader/node.js';
+import type { Codec } from '../../reader/codec.js';
+import { nodeCodec, segmentLimit } from '../../reader/node.js';
 import { CheckedSource, type Source } from '../../reader/source.js';
 import type { SummarizerFactory } from '../../writer/frames/summarizer.js';
 import { MERGE_KEY } from '../merge/dut.js';
@@ -132,7 +132,8 @@ class Verifier {
     // Only a trace of ours has one itself.
     if (!this.ours && !this.options.sidecar) return;
     try {
-      await checkIndex(source, this.codec, this.log, this.options.sidecar ?? null);
+      const opening = { codec: this.codec, maxSegmentBytes: this.options.maxSegmentBytes ?? segmentLimit() };
+      await checkIndex(source, opening, this.log, this.options.sidecar ?? null);
     } catch (error) {
       this.log.caught(error);
     }
@@ -199,7 +200,7 @@ class Verifier {
         codec,
         interleaved: (flags & Flag.INTERLEAVED) !== 0,
         compression: compressionOf(flags),
-        maxSegmentBytes: options.maxSegmentBytes ?? DEFAULT_MAX_SEGMENT_BYTES,
+        maxSegmentBytes: options.maxSegmentBytes ?? segmentLimit(),
         maxStateBytes: options.maxStateBytes,
         summarizer: options.summarizer,
         numStrings: this.strings?.count ?? null,

@@ -1,4 +1,5 @@
 /** The levels of a directory by compiled code (sdk/kernel/index/directory.h) in WebAssembly. */
+import { instanceOf } from '../../base/compiled-code.js';
 import { CompiledLevels, type LevelCode } from '../made-levels/compiled-levels.js';
 import type { LevelInput } from '../made-levels/level-maker.js';
 import { aligned, compiledModule, type KernelMemory, reserve } from './kernel-module.js';
@@ -36,7 +37,7 @@ interface DirectoryExports extends KernelMemory {
 export function compiledLevels(input: LevelInput): CompiledLevels | null {
   const module = compiledModule();
   if (!module) return null;
-  const exports = new WebAssembly.Instance(module, {}).exports as unknown as DirectoryExports;
+  const exports = instanceOf<DirectoryExports>(module);
   const code = WasmLevels.open(exports, input);
   return code && new CompiledLevels(code, input.plan, input.endPs);
 }

@@ -100,7 +100,7 @@ describe('the compiled pass', () => {
 uscope: 1
 dut: {cpu.protocol_version: "0.1", cpu.isa: RV32, cpu.pipeline_stages: "fetch,execute"}
 clocks: {clk: 10}
-enums: {stages: [fetch, execute]}
+enums: {stages: [fetch, execute, none]}
 scopes:
   core0:
     protocol: cpu

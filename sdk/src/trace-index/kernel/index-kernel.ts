@@ -2,6 +2,7 @@
  * The compiled pass (sdk/kernel/index) with its own memory: the index of one segment after the other. One kernel serves any number of
  * traces, as nothing but the plan stays in it.
  */
+import { instanceOf } from '../../base/compiled-code.js';
 import { aligned, compiledModule, type KernelMemory, reserve } from './kernel-module.js';
 
 /** Largest container that is made; most are thousands of times smaller. */
@@ -75,7 +76,7 @@ export class IndexKernel {
     null;
 
   constructor(module: WebAssembly.Module) {
-    this.exports = new WebAssembly.Instance(module, {}).exports as unknown as KernelExports;
+    this.exports = instanceOf(module);
     this.base = aligned(this.exports.__heap_base.value);
   }
 

@@ -1,5 +1,5 @@
 /** The compiled code of the index (sdk/kernel/index), compiled once, and the memory of its instances. */
-import { decodeBase64 } from '../../base/base64.js';
+import { compiledOnce } from '../../base/compiled-code.js';
 import { WASM_BASE64 } from './index-wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
@@ -10,22 +10,8 @@ export interface KernelMemory {
   readonly __heap_base: { readonly value: number };
 }
 
-let compiled: WebAssembly.Module | null | undefined;
-
 /** null without WebAssembly. */
-export function compiledModule(): WebAssembly.Module | null {
-  compiled = compiled === undefined ? compile() : compiled;
-  return compiled;
-}
-
-/** Pages may be forbidden to compile. */
-function compile(): WebAssembly.Module | null {
-  try {
-    return new WebAssembly.Module(decodeBase64(WASM_BASE64));
-  } catch {
-    return null;
-  }
-}
+export const compiledModule = compiledOnce(WASM_BASE64);
 
 /** Makes room for this number of bytes; false: there is none. */
 export function reserve({ memory }: KernelMemory, bytes: number, maxBytes: number): boolean {

@@ -1,7 +1,7 @@
 /** Rows of a level in chunks: each is a TIME part of its level, so that any few of them can be read without the others. */
 
 import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from '../channels.js';
-import { type Column, MAX_SMALL, smallZigzag, zigzag } from '../columns.js';
+import { type Column, MAX_SMALL, MAX_U64, smallZigzag, zigzag } from '../columns.js';
 import { encodeTimePart, MAX_CELLS, type PartTimes } from '../time-part.js';
 import { type LevelRow, occupancyColumns } from './coarsener.js';
 
@@ -75,5 +75,7 @@ function columnOf(values: readonly number[], isSigned: boolean): Column {
   if (values.every((value) => Math.abs(value) < MAX_SMALL / 2)) {
     return isSigned ? values.map(smallZigzag) : values;
   }
-  return values.map((value) => (isSigned ? zigzag(BigInt.asUintN(64, BigInt(value))) : BigInt(value)));
+  return values.map((value) =>
+    isSigned ? zigzag(BigInt.asUintN(64, BigInt(value))) : BigInt(Math.min(value, MAX_U64)),
+  );
 }

@@ -1,5 +1,4 @@
 /** Makes the index of segments of an open trace: compiled where that works, else the plain way, with the same bytes. */
-import { isUscopeError } from '../../base/errors.js';
 import { encodeIndexContainer, sealIndexContainer } from '../../format/index-container.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
@@ -26,17 +25,26 @@ export class IndexPass {
     this.strangeSlots = session === null || session.status === SessionStatus.RECOVERED;
   }
 
-  /** null: the frames do not follow the schema, or the index would be too large. */
+  /** null: the frames do not follow the schema, the index would be too large, or what makes it has failed. */
   async run(segment: LoadedSegment, carry: Carry): Promise<MadeContainer | null> {
-    const { trace, plan } = this;
+    const { trace } = this;
     const checkpoint = await checkpointBefore(trace, segment);
     // Plain frames (v0.1) have no compiled loop.
     if (this.kernel === undefined) this.kernel = trace.isInterleaved ? createIndexKernel() : null;
-    const made = this.kernel
-      ? this.compiled(this.kernel, segment, checkpoint, carry)
-      : plain(plan, segment, checkpoint, carry);
+    const made = this.make(segment, checkpoint, carry);
     if (made) sealIndexContainer(made.container, segment.offset, trace.crc32);
     return made;
+  }
+
+  /** A fault of what makes the index costs one segment's, not all. */
+  private make(segment: LoadedSegment, checkpoint: Uint8Array, carry: Carry): MadeContainer | null {
+    try {
+      if (this.kernel) return this.compiled(this.kernel, segment, checkpoint, carry);
+      return plain(this.plan, segment, checkpoint, carry);
+    } catch {
+      this.kernel = null; // compiled code that has failed may have left its memory in any state
+      return null;
+    }
   }
 
   private compiled(
@@ -57,15 +65,10 @@ function plain(
   checkpoint: Uint8Array,
   carry: Carry,
 ): MadeContainer | null {
-  try {
-    const { header, deltas } = segment;
-    const result = referencePass(plan, { header, checkpoint, deltas, cursor: () => segment.cursor() }, carry);
-    const container = encodeIndexContainer({ segmentOffset: 0n, planCrc: plan.crc, parts: result.parts });
-    return { container, carry: result.carry };
-  } catch (error) {
-    if (isUscopeError(error)) return null;
-    throw error;
-  }
+  const { header, deltas } = segment;
+  const result = referencePass(plan, { header, checkpoint, deltas, cursor: () => segment.cursor() }, carry);
+  const container = encodeIndexContainer({ segmentOffset: 0n, planCrc: plan.crc, parts: result.parts });
+  return { container, carry: result.carry };
 }
 
 /** The state before a segment, also in files that store it elsewhere. */

@@ -4,7 +4,7 @@ import type { Trace } from '../../reader/index.js';
 import type { ContainerSource, NoContainer } from '../containers/container-source.js';
 import { SegmentParts } from '../containers/segment-parts.js';
 import { IndexPass } from '../pass/index-pass.js';
-import { type IndexPlan, indexPlan } from '../plan.js';
+import { endsTooLate, type IndexPlan, indexPlan } from '../plan.js';
 import { type Carry, FIRST } from '../reference/reference-pass.js';
 import { PyramidLevels } from './level-set.js';
 import { TraceIndex } from './trace-index.js';
@@ -31,10 +31,10 @@ export class IndexMaker {
     this.pass = new IndexPass(trace, plan);
   }
 
-  /** null: the trace has nothing to index, which are segments and clocks of known period. */
+  /** null: the trace has nothing to index, which are segments and clocks of known period, or ends too late: see `openIndex`. */
   static of(trace: Trace): IndexMaker | null {
     const plan = indexPlan(trace.schema, trace.dut);
-    if (plan.groups.length === 0 || trace.segmentCount === 0) return null;
+    if (plan.groups.length === 0 || trace.segmentCount === 0 || endsTooLate(trace)) return null;
     return new IndexMaker(trace, plan, trace.segmentCount);
   }
 

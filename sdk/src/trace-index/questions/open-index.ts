@@ -5,7 +5,7 @@ import { ContainersInRecords, isContainer } from '../containers/container-source
 import { SegmentParts } from '../containers/segment-parts.js';
 import { Directory } from '../directory/directory.js';
 import { DIRECTORY_SECTION } from '../directory/format.js';
-import { type IndexPlan, indexPlan } from '../plan.js';
+import { endsTooLate, type IndexPlan, indexPlan } from '../plan.js';
 import { decodeSidecarHead, isSameTrace, SIDECAR_HEAD_SIZE, sidecarHeadOf } from '../sidecar/format.js';
 import { DirectoryLevels } from './directory-levels.js';
 import { PyramidLevels } from './level-set.js';
@@ -20,12 +20,12 @@ export interface IndexOptions {
 
 /**
  * The index of a trace, finalized or still being written; it follows `trace.poll()`. null: the trace has none, or none that this release can use
- * (a live trace gets one with its first segment).
+ * (a live trace gets one with its first segment), or it ends after more than 2.5 hours, 2^53 ps, beyond which no index is exact.
  * @throws UscopeError READER_* when the trace cannot be read
  */
 export async function openIndex(trace: Trace, options: IndexOptions = {}): Promise<TraceIndex | null> {
   const plan = indexPlan(trace.schema, trace.dut);
-  if (plan.groups.length === 0 || trace.segmentCount === 0) return null;
+  if (plan.groups.length === 0 || trace.segmentCount === 0 || endsTooLate(trace)) return null;
   const { sidecar, cacheBytes } = options;
   const own = await ownIndex(trace, plan, cacheBytes);
   if (own) return own;

@@ -59,9 +59,9 @@ export class RetiredRows {
     if (row === known.row) return known.retired;
     const group = await this.groupOf(row);
     if (!group) return this.total();
-    const { firstRow, endRow, before, retired } = group;
+    const { firstRow, endRow, before, retired, ended } = group;
     if (retired === endRow - firstRow) return before + row - firstRow;
-    if (retired === 0) return before;
+    if (retired === 0 && ended === endRow - firstRow) return before;
     return before + retiredIn((await this.endsOf(group)).subarray(0, row - firstRow));
   }
 
@@ -193,6 +193,8 @@ async function firstIn(
       if (endRow > within.from) {
         const group = { firstRow, endRow, before: sum, retired, ended, segment };
         if (isIt(group)) return group;
+        // Of a segment that is looked at by itself, instructions may end later than was looked.
+        if (isFinest && chunk.unknown[at]! > 0) return 'damaged';
       }
       // Of the finest level what lies in front of the range has been counted already.
       if (!isFinest || firstRow >= within.from) sum += retired;

@@ -9,6 +9,8 @@ import { type MadeChunk, type RowLevel, RowLevelBuilder, rowsPerGroup } from '..
 import {
   chunkOf,
   groupWidth,
+  isOver,
+  markUnfollowed,
   Place,
   type RowCountsChunk,
   type RowGroup,
@@ -17,8 +19,8 @@ import {
 } from '../rows/row-table.js';
 import { decodeRowsPart, GROUP_ROWS, type RowsPart } from '../rows/rows-part.js';
 
-/** Segments looked at for the ends of a segment's instructions: what is longer in flight is taken as in flight. */
-const LOOKAHEAD = 8;
+/** Segments looked at for the ends of a segment's instructions: how those end that are longer in flight is not known here. */
+const LOOKAHEAD = 256;
 
 /** Groups of segments, kept for the next picture of the same place. */
 const CACHE_BYTES = 8 * 1024 * 1024;
@@ -67,12 +69,15 @@ export async function segmentRows(
   const merger = new RowMerger(stages, () => undefined, firstRow);
   merger.addOwn(own.groups, segment);
   const { segmentCount } = parts.trace;
-  for (let next = segment + 1; next < segmentCount && next <= segment + LOOKAHEAD && !merger.isOver; next++) {
+  let next = segment + 1;
+  for (; next < segmentCount && next <= segment + LOOKAHEAD && !merger.isOver; next++) {
     const later = await rowsPartOf(source, next);
     if (!later) break;
     merger.addLate(later.late);
     merger.skip(later.births);
   }
+  if (next > segment + LOOKAHEAD && next < segmentCount)
+    for (const group of merger.unfinished) if (!isOver(group)) markUnfollowed(group);
   return chunkOf(merger.unfinished, stages, firstRow, Number.NaN);
 }
 

@@ -54,7 +54,10 @@ const atOnce: SegmentIndexerFactory = (given, dut, before) => {
     add && {
       add,
       toStore: (made, segmentBytes) => made && fitContainer(plan, made, segmentBytes),
-      directory: (file, output) => appendDirectory(plan, file, output),
+      directory: async (file, output) => {
+        await appendDirectory(plan, file, output);
+        return true;
+      },
     }
   );
 };

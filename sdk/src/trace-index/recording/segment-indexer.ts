@@ -48,8 +48,9 @@ class Indexer implements SegmentIndexer {
     return stored;
   }
 
-  directory(file: IndexedFile, output: IndexOutput): Promise<void> {
-    return appendDirectory(this.plan, file, output, this.growing?.finish(file) ?? null);
+  async directory(file: IndexedFile, output: IndexOutput): Promise<boolean> {
+    await appendDirectory(this.plan, file, output, this.growing?.finish(file) ?? null);
+    return true;
   }
 }
 

@@ -15,6 +15,7 @@ import { encodeDropped } from '../dropped.js';
 import type { IndexPlan } from '../plan.js';
 import { type RowPlan, stringOffsets } from '../row-plan.js';
 import { CARRY_SHARE, decodeRowsCarry, encodeRowsCarry, type RowsCarry } from '../rows/rows-carry.js';
+import { MAX_ROW_CYCLES } from '../rows/rows-part.js';
 import { statsShape } from '../stats/stats-shape.js';
 import { mostEntries } from '../texts/static-set.js';
 import {
@@ -149,6 +150,9 @@ class Pass {
   }
 
   finish(): PassResult {
+    this.rows.forEach((one, core) => {
+      if (one) one.isLate = this.cycleOf(core, this.time) >= MAX_ROW_CYCLES;
+    });
     const finished = this.groups.map((group) => group.finish(this.time, this.isExact));
     const time = finished.flatMap(({ rows }, subject) => {
       if (rows.columns.length === 0) return [];

@@ -1,6 +1,6 @@
 /** The part ROWS of one core, the plain way: what `CoreSlots` says of its instructions is counted by groups of 64. */
 
-import type { RowPlan } from '../row-plan.js';
+import { NO_COLUMN, type RowPlan } from '../row-plan.js';
 import { type CarriedRow, countGroups, MAX_CARRIED, MAX_LATE } from '../rows/rows-carry.js';
 import { encodeRowsPart, GROUP_ROWS, LATE_COLUMNS, MAX_GROUPS, OWN_COLUMNS } from '../rows/rows-part.js';
 import { MAX_CELLS } from '../time-part.js';
@@ -60,6 +60,8 @@ class Group {
 export class RowWalk {
   /** Of the present frame. */
   cycle = 0n;
+  /** Cycles are too large: see `MAX_ROW_CYCLES`. */
+  isLate = false;
   private births = 0;
   private readonly own: Group[] = [];
   private readonly earlier = new Map<bigint, Group>();
@@ -109,7 +111,8 @@ export class RowWalk {
   enter(life: Life, value: number): void {
     this.leave(life);
     this.countStay(life);
-    life.stage = this.plan.stageOf[value] ?? this.plan.stages - 1;
+    const column = this.plan.stageOf[value] ?? this.plan.stages - 1;
+    life.stage = column === NO_COLUMN ? NO_STAGE : column;
     life.entered = this.cycle;
   }
 
@@ -146,7 +149,7 @@ export class RowWalk {
     this.stats.lived(BigInt.asUintN(64, this.cycle - life.born));
   }
 
-  /** null: there are more groups than a part may have. */
+  /** null: there are more groups than a part may have, or cycles are too large. */
   part(isExact: boolean): Uint8Array | null {
     if (this.isTooLarge) return null;
     const columns = OWN_COLUMNS + 2 * this.plan.stages;
@@ -169,7 +172,7 @@ export class RowWalk {
 
   get isTooLarge(): boolean {
     const { length } = this.own;
-    return length > MAX_GROUPS || length * (OWN_COLUMNS + 2 * this.plan.stages) > MAX_CELLS;
+    return this.isLate || length > MAX_GROUPS || length * (OWN_COLUMNS + 2 * this.plan.stages) > MAX_CELLS;
   }
 
   /** null: too many. */

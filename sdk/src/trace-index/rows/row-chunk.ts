@@ -1,7 +1,7 @@
 /** Chunks of row levels, as the directory has them (docs/format.md#index-directory). */
 import { ByteReader } from '../../base/bytes.js';
 import { readLeb128Number } from '../../base/leb128.js';
-import { decodeColumns, encodeColumns, partWriter } from '../columns.js';
+import { type Column, decodeColumns, encodeColumns, MAX_SMALL, MAX_U64, partWriter } from '../columns.js';
 import { groupWidth, Place, type RowCountsChunk, type RowGroup, type RowsChunk } from './row-table.js';
 
 /** Groups of a chunk. */
@@ -15,10 +15,17 @@ export function encodeRowsChunk(
 ): Uint8Array {
   const writer = partWriter(firstRow, retiredBefore, groups.length);
   const columns = Array.from({ length: groups[0]!.length }, (_, place) =>
-    groups.map((group) => stored(group, place)),
+    columnOf(groups.map((group) => stored(group, place))),
   );
   encodeColumns(writer, columns);
   return writer.finish();
+}
+
+/** Of numbers of 64 bits where sums of cycles are large; beyond 2^53 they are rounded. */
+function columnOf(values: readonly number[]): Column {
+  return values.every((value) => value < MAX_SMALL)
+    ? values
+    : values.map((value) => BigInt(Math.min(value, MAX_U64)));
 }
 
 /** Not below 0, as it would be where a part lies. */

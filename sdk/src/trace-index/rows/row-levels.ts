@@ -7,6 +7,7 @@ import { CHUNK_GROUPS, encodeRowsChunk } from './row-chunk.js';
 import {
   addCounts,
   emptyGroup,
+  markUnfollowed,
   mergeGroup,
   Place,
   type RowCountsChunk,
@@ -41,7 +42,7 @@ export interface MadeChunk {
   readonly bytes: Uint8Array;
 }
 
-/** Groups that wait for their last instruction to end, at most: then the oldest is taken as it is. */
+/** Groups that wait for their last instruction to end, at most: how the oldest ends is then not followed any further. */
 const MAX_OPEN = 256;
 
 /** The groups of level 1, made from the parts directly: nobody here needs those of level 0. */
@@ -99,8 +100,10 @@ class FirstLevel {
 
   private isDone(index: number): boolean {
     const { group } = this.open[index]!;
-    if (this.open.length - index > MAX_OPEN) return true;
-    return group[Place.ROWS]! >= rowsPerGroup(1) && group[Place.ENDED]! >= group[Place.ROWS]!;
+    if (group[Place.ROWS]! >= rowsPerGroup(1) && group[Place.ENDED]! >= group[Place.ROWS]!) return true;
+    if (this.open.length - index <= MAX_OPEN) return false;
+    markUnfollowed(group);
+    return true;
   }
 }
 

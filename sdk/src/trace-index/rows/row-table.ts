@@ -14,7 +14,7 @@ export const Place = {
   FLUSHED: 6,
   ENDED: 7,
   STALLS: 8,
-  /** Rows of which nothing is known: their segment has no part ROWS. */
+  /** Rows of which nothing is known, as their segment has no part ROWS, and those whose end nobody has followed so far. */
   UNKNOWN: 9,
   STAGES: 10,
 } as const;
@@ -33,7 +33,7 @@ export interface RowsChunk extends RowGroups {
   /** Rows before the first one that retired; NaN: it is not known here. */
   readonly retiredBefore: number;
   readonly segment: Float64Array;
-  /** Rows of which nothing but their number is known: the index of their segment has no room for them. */
+  /** Rows of which nothing but their number is known, as the index of their segment has no room for them, and those whose end nobody has followed so far. */
   readonly unknown: Float64Array;
 }
 
@@ -116,8 +116,11 @@ function groupOf(part: RowGroups, index: number, segment: number, stages: number
   return group;
 }
 
-/** Groups that wait for their last instruction to end, at most: then the oldest is taken as it is. */
-const MAX_OPEN = 512;
+/** Nobody looks any further how the instructions of a group end. The birth of at least one is known. */
+export function markUnfollowed(group: RowGroup): void {
+  const rows = group[Place.ROWS]!;
+  group[Place.UNKNOWN] = Math.min(rows - group[Place.ENDED]!, rows - 1);
+}
 
 /** Puts the parts of segments together, in their order. */
 export class RowMerger {
@@ -141,8 +144,7 @@ export class RowMerger {
     this.addLate(part.late);
     this.addOwn(part.groups, segment);
     let done = 0;
-    while (done < this.open.length && (isOver(this.open[done]!) || this.open.length - done > MAX_OPEN))
-      done++;
+    while (done < this.open.length && isOver(this.open[done]!)) done++;
     for (const group of this.open.splice(0, done)) {
       this.firstOpen += group[Place.ROWS]!;
       this.onGroup(group);
@@ -196,6 +198,7 @@ export class RowMerger {
   }
 }
 
-function isOver(group: RowGroup): boolean {
+/** All of its instructions have ended. */
+export function isOver(group: RowGroup): boolean {
   return group[Place.ENDED]! >= group[Place.ROWS]!;
 }

@@ -1,8 +1,7 @@
 /** The page as a picture, by a browser without a window. The page draws it itself, as when a user saves it. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { UscopeError } from '../../base/errors.js';
+import { scratchDirectory } from '../../writer/output/directories.js';
 import type { Picture } from '../pictures/picture.js';
 import { DevTools } from './devtools.js';
 import { findChromium } from './find.js';
@@ -47,7 +46,7 @@ export async function takePicture(request: PictureRequest): Promise<Picture> {
       `${where}; install one (Debian: apt-get install chromium), or set CHROME_PATH to it`,
     );
   }
-  const profile = await mkdtemp(join(tmpdir(), 'uscope-picture-'));
+  const profile = await scratchDirectory('uscope-picture');
   // Its sandbox needs what root and many containers do not have; it opens only the page of this command.
   const sandbox = process.getuid?.() === 0 ? ['--no-sandbox'] : [];
   const browser = DevTools.start(path, [...ARGUMENTS, ...sandbox, `--user-data-dir=${profile}`]);

@@ -52,13 +52,13 @@ export interface WriterOptions {
   readonly maxDelayMs?: number | undefined;
   /** Frames with an ordinal below `frames`, and strings below `strings`, are durable. */
   readonly onDurable?: ((frames: bigint, strings: bigint) => void) | undefined;
-  /** The disk is full (an error), or has room again (null). */
+  /** The disk is full, and the writer waits (an error), or it has room again (null). Default: a warning of the process. */
   readonly onStall?: ((error: UscopeError | null) => void) | undefined;
-  /** The writer cannot continue, and nobody called it: what it holds is saved when it is closed. */
+  /** The writer cannot continue: a write has failed, or a cut that nobody called for. It is to be closed; the next call meets the same error. */
   readonly onFailure?: ((error: Error) => void) | undefined;
   /** Is asked before memory is taken; default: nobody. */
   readonly budget?: WriterBudget | undefined;
-  /** Full disk: wait for room (default) or fail. */
+  /** Full disk: fail with WRITER_DISK_FULL (default), or wait for room, which `onStall` reports. */
   readonly onFull?: 'wait' | 'stop' | undefined;
   /** The file layer; the default writes to the file system. */
   readonly openOutput?: OpenOutput | undefined;

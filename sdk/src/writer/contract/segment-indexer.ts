@@ -43,8 +43,11 @@ export interface SegmentIndexer {
    * each segment in their order.
    */
   toStore(made: Uint8Array | null, segmentBytes: number): Uint8Array | null;
-  /** Appends the directory of the index (docs/format.md#index-directory). May be called again after it has failed. @throws UscopeError WRITER_* */
-  directory(file: IndexedFile, output: IndexOutput): Promise<void>;
+  /**
+   * Appends the directory of the index (docs/format.md#index-directory). May be called again after it has failed. Resolves to false where there shall be
+   * none, whatever was appended. @throws UscopeError WRITER_*
+   */
+  directory(file: IndexedFile, output: IndexOutput): Promise<boolean>;
 }
 
 /** The container of a segment as it is to be stored, without place and checksum; null: it has none. */

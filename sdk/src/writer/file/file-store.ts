@@ -2,6 +2,7 @@
  * Segments straight into the trace file, in the order of docs/format.md#header-lifecycle: segments and their commit records, fdatasync, tail_offset, num_segments,
  * fdatasync.
  */
+import { ByteReader } from '../../base/bytes.js';
 import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_TAIL_OFFSET } from '../../format/header.js';
 import { finalizeFile } from './finalize.js';
 import { layOutSegment } from './segment-layout.js';
@@ -18,6 +19,8 @@ export class FileStore implements SegmentStore {
   /** 8-aligned end of what is committed, and of what was added. */
   private committed: number;
   private end: number;
+  /** Segments that were added since the last commit. */
+  private waiting = 0;
 
   constructor(
     private readonly trace: TraceFile,
@@ -45,6 +48,7 @@ export class FileStore implements SegmentStore {
     this.chunks.push(...chunks);
     this.segments.push(this.end, segmentSize, segment.header.timeStartPs, segment.header.timeEndPs);
     this.end += size;
+    this.waiting++;
     return size;
   }
 
@@ -60,6 +64,15 @@ export class FileStore implements SegmentStore {
     await file.sync();
     this.chunks = [];
     this.committed = this.end;
+    this.waiting = 0;
+  }
+
+  /** All of them where the header points to the last one already, which was written after them. */
+  async found(): Promise<number> {
+    const tail = await this.trace.file.read(HEADER_TAIL_OFFSET, 8);
+    const isThere = tail.length === 8 && new ByteReader(tail).u64() === BigInt(this.segments.lastOffset);
+    if (isThere) this.committed = this.end;
+    return isThere ? this.waiting : 0;
   }
 
   finalize(end: TraceEnd): Promise<number> {

@@ -110,6 +110,19 @@ class Tail {
     await this.append(write);
     this.sections.push({ type, offset, size: this.end - offset });
   }
+
+  /** One that may be left out: then `write` resolves to false, and what it has appended is cut off. */
+  async optionalSection(type: number, write: (out: SectionAppender) => Promise<boolean>): Promise<void> {
+    await this.align();
+    const out = new SectionAppender(this.file, this.end);
+    if (!(await write(out))) {
+      await this.file.truncate(this.end);
+      return;
+    }
+    await out.flush();
+    this.sections.push({ type, offset: this.end, size: out.position - this.end });
+    this.take(out);
+  }
 }
 
 /** docs/format.md#string-table: entries and text are written in one walk over the commit records, through two appenders. */
@@ -198,7 +211,7 @@ async function writeIndexDirectory(trace: TraceFile, content: FinalContent, tail
   const { segments, indexer } = content;
   const containers = new Containers(trace.file, segments, content.end);
   if (!indexer || segments.length === 0 || !(await containers.read(segments.length - 1))) return;
-  await tail.section(INDEX_DIRECTORY, async (out) => {
+  await tail.optionalSection(INDEX_DIRECTORY, (out) => {
     const [startPs, endPs] = [segments.timeStartPs(0), segments.timeEndPs(segments.length - 1)];
     const file = {
       segments: segments.length,
@@ -208,7 +221,7 @@ async function writeIndexDirectory(trace: TraceFile, content: FinalContent, tail
       container: (segment: number) => containers.next(segment),
       containerEnd: (segment: number) => containers.recordEnd(segment),
     };
-    await indexer.directory(file, out);
+    return indexer.directory(file, out);
   });
 }
 

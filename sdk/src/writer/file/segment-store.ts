@@ -53,6 +53,8 @@ export interface SegmentStore {
   add(segment: FinishedSegment): number;
   /** Makes what was added durable. Called again after it has failed. */
   commit(): Promise<void>;
+  /** After a commit that has failed for good: how many of the segments that it was to make durable readers find all the same. */
+  found(): Promise<number>;
   /** Writes the finalized trace; returns its size. May be called again after it has failed. */
   finalize(end: TraceEnd): Promise<number>;
   close(): Promise<void>;

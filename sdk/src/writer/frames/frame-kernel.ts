@@ -8,6 +8,7 @@
  * the frames before it, and the plain path takes that frame, including any complaint about it. This is rare by construction: frames near
  * the end of a message are looked through for their end before they are tried.
  */
+import { instanceOf } from '../../base/compiled-code.js';
 import { WASM_BASE64 } from '../../native/frame-run-wasm.js';
 import type { KernelExports, KernelImports } from '../../native/kernel-exports.js';
 import { sharedBuffer } from '../../native/lz4.js';
@@ -92,8 +93,7 @@ export function createFrameKernel(
 
 function openWasmKernel(memory: WebAssembly.Memory, imports: KernelImports): KernelExports {
   compiled ??= new WebAssembly.Module(Buffer.from(WASM_BASE64, 'base64'));
-  const { exports } = new WebAssembly.Instance(compiled, { env: { memory, ...imports } });
-  return exports as unknown as KernelExports;
+  return instanceOf(compiled, { env: { memory, ...imports } });
 }
 
 function takeWindows(space: WriterMemory): Uint8Array[] {

@@ -12,6 +12,7 @@ import { UscopeError } from '../../base/errors.js';
 import { OUTPUT_MODE, PRIVATE_MODE } from '../../base/file-mode.js';
 import { giveAccessOf } from './file-access.js';
 import { ioError, syncDirectory } from './output-file.js';
+import { removeOnSignal } from './remove-on-signal.js';
 
 export interface AtomicOptions {
   /** Files being read, which are never replaced. What is derived from them is open to nobody who may not read all of them. */
@@ -45,7 +46,9 @@ export class Draft {
   static async begin(path: string, options: AtomicOptions): Promise<Draft> {
     await checkPath(path, options);
     const directory = temporaryName(path);
+    removeOnSignal.add(directory);
     await mkdir(directory, { mode: 0o700 }).catch((error: unknown) => {
+      removeOnSignal.delete(directory);
       throw ioError(error, path);
     });
     return new Draft(path, directory, options);
@@ -68,6 +71,7 @@ export class Draft {
   /** Removes what was not published. */
   async discard(): Promise<void> {
     await rm(this.directory, { recursive: true, force: true }).catch(() => {});
+    removeOnSignal.delete(this.directory);
   }
 
   /** Errors name the file asked for, not the temporary one, and have a code. */
@@ -163,6 +167,11 @@ async function giveName(temporary: string, path: string): Promise<void> {
     await (await open(path, 'wx', PRIVATE_MODE)).close();
     await rename(temporary, path);
   }
+}
+
+/** The path that a draft's file, or a temporary name, is for; any other path as it is. */
+export function finalName(path: string): string {
+  return path.replace(/\.([^/]+)\.[0-9a-f]{8}\.tmp(\/[^/]+)?$/, '$1');
 }
 
 /** Names of open files of this process. */

@@ -1,5 +1,7 @@
-import { lstat, mkdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { lstat, mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { UscopeError } from '../../base/errors.js';
 
 /**
  * Creates a directory and those above it. Not `mkdir({ recursive: true })`, which never ends on file systems (/proc) that answer
@@ -15,6 +17,15 @@ export async function makeDirectories(path: string, mode = 0o777): Promise<void>
     await makeDirectories(dirname(path), mode);
     await mkdir(path, { mode });
   }
+}
+
+/** A new directory for what is needed for a while, which only this user may enter. @throws UscopeError WRITER_DIRECTORY */
+export async function scratchDirectory(name: string, parent = tmpdir()): Promise<string> {
+  const prefix = join(parent, `${name}-`);
+  return mkdtemp(prefix).catch((cause: NodeJS.ErrnoException) => {
+    const detail = `no temporary directory can be made (${cause.code}); TMPDIR names where they go`;
+    throw new UscopeError('WRITER_DIRECTORY', detail, { file: parent }, { cause });
+  });
 }
 
 function exists(path: string): Promise<boolean> {

@@ -2,8 +2,7 @@
  * Files in directories that others may write: what this process acts on is believed only where its own user or root wrote it, and where
  * nobody else could have changed it. Links are not followed.
  */
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { UscopeError } from '../../base/errors.js';
 
 /** Write permission of group and others. */
@@ -31,24 +30,28 @@ export function distrustOf({ uid, mode }: Ownership): string | null {
  * @param mostBytes longer files are refused
  * @throws UscopeError READER_UNTRUSTED: another user may have written it; also a link, and what is no ordinary file
  */
-export async function readOwnFile(path: string, mostBytes: number): Promise<string | null> {
-  const file = await openNoFollow(path);
+export function readOwnFileSync(path: string, mostBytes: number): string | null {
+  const file = openNoFollow(path);
   if (file === null) return null;
   try {
-    const found = await file.stat();
+    const found = fstatSync(file);
     if (!found.isFile()) throw untrusted(path, 'it is no ordinary file');
     const why = distrustOf(found);
     if (why !== null) throw untrusted(path, why);
     if (found.size > mostBytes) throw untrusted(path, `it has more than ${mostBytes} bytes`);
-    return await file.readFile('utf8');
+    return readFileSync(file, 'utf8');
   } finally {
-    await file.close();
+    closeSync(file);
   }
 }
 
-async function openNoFollow(path: string): Promise<FileHandle | null> {
+/** The same as a promise. */
+export const readOwnFile = async (path: string, mostBytes: number): Promise<string | null> =>
+  readOwnFileSync(path, mostBytes);
+
+function openNoFollow(path: string): number | null {
   try {
-    return await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    return openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return null;

@@ -59,6 +59,16 @@ export class RecordBatch {
     return { view: this.view, offset: at * 4 + RECORD_WORDS * 4 - EVENT_INLINE_BYTES };
   }
 
+  /** One whose payload has at most 8 bytes. */
+  shortEvent(type: number, size: number, lo: number, hi: number): void {
+    const at = this.take(RECORD_WORDS);
+    const { words } = this;
+    words[at] = RecordKind.EVENT | (type << 16);
+    words[at + 1] = size;
+    words[at + 2] = lo;
+    words[at + 3] = hi;
+  }
+
   string(index: number, text: Uint8Array): void {
     this.withPayload(RecordKind.STRING, text.length, index >>> 0, Math.floor(index / 2 ** 32), text);
   }

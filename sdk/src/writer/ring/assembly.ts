@@ -27,6 +27,7 @@ import { createTraceFile } from '../file/trace-file.js';
 import { EMPTY_SUMMARY } from '../frames/empty-summary.js';
 import type { Summarizer, SummarizerFactory } from '../frames/summarizer.js';
 import { inTurns, WalkSteps } from '../frames/turns.js';
+import { openIndexer } from '../guarded-indexer.js';
 import type { OpenOutput } from '../output/output-file.js';
 import type { SpoolEntry, SpooledSegment } from './spooled-segment.js';
 import type { IndexedText } from './string-file.js';
@@ -183,7 +184,7 @@ class Assembly {
     private readonly texts: Texts,
   ) {
     this.compressor = createCompressor(source.compression, options.compressionLevel);
-    this.indexer = options.index?.(source.schema, source.dut, NOTHING_BEFORE) ?? null;
+    this.indexer = openIndexer({ ...source, ...options }, NOTHING_BEFORE);
   }
 
   async write(): Promise<number> {

@@ -97,7 +97,7 @@ export class FileMaker {
 
   /** Whether to continue waiting for disk space. */
   private stalled(error: UscopeError | null): boolean {
-    if (error && (this.stopped || this.options.onFull === 'stop')) return false;
+    if (error && (this.stopped || this.options.onFull !== 'wait')) return false;
     this.options.onStall?.(error);
     return true;
   }

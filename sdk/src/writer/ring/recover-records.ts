@@ -54,7 +54,7 @@ export async function recoverWithRecords(
     await copySpool(directory, spoolDirectory(path));
     const { schema } = preamble;
     const { sessionId } = session;
-    const options = { ...makers, path, schema, sessionId, maxDelayMs: 0, onFull: 'stop' as const };
+    const options = { ...makers, path, schema, sessionId, maxDelayMs: 0 };
     const ring = await resumeRing(options, EVERYTHING);
     if (ring === null)
       throw new UscopeError('WRITER_IO', 'the copy of the spool cannot be read', { file: work });

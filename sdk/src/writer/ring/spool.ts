@@ -54,6 +54,8 @@ export class Spool implements SegmentStore {
   /** Let go, but part of a file that is being assembled. */
   private held: SpoolEntry[] = [];
   private readonly waiting: Waiting[] = [];
+  /** Segments that the commit under way has made durable. */
+  private kept = 0;
   private readonly spanPs: bigint | null;
   private readonly usage: SpoolUsage;
   private readonly maker: FileMaker;
@@ -156,11 +158,24 @@ export class Spool implements SegmentStore {
       await this.files.syncDirectory();
       this.waiting.splice(0, batch.length);
       this.live.push(...batch);
+      this.kept += batch.length;
       this.usage.add(batch);
       this.committed = batch[batch.length - 1].ordinal + 1;
       this.triggerFiles.startDue(this.live, this.committed);
       await this.letGo();
     }
+    this.kept = 0;
+  }
+
+  /** What was let go for them is gone, too: the numbers of both belong together. */
+  async found(): Promise<number> {
+    let whole = 0;
+    for (const { note } of this.waiting) {
+      const { segment } = await this.files.tryRead(note.ordinal).catch(() => ({ segment: null }));
+      if (!segment) break;
+      whole++;
+    }
+    return this.kept + whole;
   }
 
   async finalize({ session }: TraceEnd): Promise<number> {

@@ -64,6 +64,7 @@ function wrongTypes(bad) {
   const credit = uint(65536);
   const short = bin(SESSION.slice(2));
   bad('open-short-session', map({ ...open, session: short, credit }), 'session of 15 bytes');
+  bad('open-short-secret', map({ ...open, session, credit, secret: bin(SESSION) }), 'secret of 16 bytes');
   bad('open-no-credit', map({ ...open, session }), 'no credit');
   const dut = map({ core: uint(1) });
   bad('open-dut-value', map({ ...open, session, dut, credit }), 'a DUT property that is not a string');

@@ -2,7 +2,7 @@
 /** Control messages of a client, and of `uscope ctl`. */
 import { blob, num, object, text, wide, yes } from './fields.mjs';
 import { UP } from './output.mjs';
-import { HELLO, RUN, SESSION } from './sessions.mjs';
+import { HELLO, OWNED_SESSION, RUN, SECRET, SESSION } from './sessions.mjs';
 
 const SCHEMA = 'clocks:\n  core: 1ns\nstorages:\n  rob: { slots: 4, fields: { pc: u64 } }\n';
 const SHA = '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08';
@@ -69,12 +69,13 @@ function opens(output) {
     t: text('open'),
     req: num(1),
     name: text('core7'),
-    session: blob(SESSION),
+    session: blob(OWNED_SESSION),
     credit: num(65536),
     core: num(7),
     schema_sha256: text(SHA),
     vars: object({ core: text('7'), rev: text('b=2') }),
     memory: yes,
+    secret: blob(SECRET),
   });
 }
 

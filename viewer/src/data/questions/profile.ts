@@ -39,7 +39,6 @@ export const profile: Question<ProfileArgs, ProfileAnswer | null> = async ({ ran
   const { trace, core, periodPs } = context;
   if (!core || core.periodPs === 0n) return null;
   share = 0;
-  const period = Number(periodPs);
   const bounds = range ? { from: BigInt(range.from) * periodPs, to: BigInt(range.to) * periodPs } : undefined;
   const end = Number(bounds?.to ?? trace.totalTimePs);
   const costs = new Map<bigint, Cost>();
@@ -48,11 +47,12 @@ export const profile: Question<ProfileArgs, ProfileAnswer | null> = async ({ ran
   for await (const block of cpu.instructionBlocks(trace, core, bounds)) {
     signal.throwIfAborted();
     share = Number(block.basePs) / Math.max(1, end);
+    const cycleOf = cpu.cyclesOf(block, periodPs);
     const { pcLo, pcHi, bits, known } = block.staticTable;
     for (let row = 0; row < block.count; row++) {
       if (cpu.endOf(block, row) !== cpu.BlockEnd.RETIRED) continue;
-      const endPs = Number(block.basePs) + cpu.endTick(block, row) * block.tickPs;
-      const cycle = Math.floor(endPs / period);
+      const endTick = cpu.endTick(block, row);
+      const cycle = cycleOf(endTick);
       if (range && (cycle < range.from || cycle >= range.to)) continue;
       const at = block.statics[row]!;
       if ((known[at]! & cpu.Known.PC) === 0) continue;
@@ -61,7 +61,7 @@ export const profile: Question<ProfileArgs, ProfileAnswer | null> = async ({ ran
       cost.count++;
       cost.cycles += Math.max(0, cycle - last);
       // What retires is gone in the cycle of its end: stalls before it are its own.
-      await stalls.takeBefore(endPs, cost.stalls);
+      await stalls.takeBefore(cpu.psOf(block, endTick), cost.stalls);
       last = Math.max(last, cycle);
     }
   }
@@ -84,7 +84,7 @@ function costOf(costs: Map<bigint, Cost>, pc: bigint, bits: number | null): Cost
 /** The stalls of a core in the order of time, each cycle and reason once. */
 class StallCursor {
   private readonly source: AsyncGenerator<{ readonly timePs: bigint; readonly reason: string }> | null;
-  private next: { readonly timePs: number; readonly reason: string } | null = null;
+  private next: { readonly timePs: bigint; readonly reason: string } | null = null;
   private isOpen: boolean;
   private lastKey = '';
 
@@ -97,7 +97,7 @@ class StallCursor {
     this.isOpen = this.source !== null;
   }
 
-  async takeBefore(timePs: number, into: Map<string, number>): Promise<void> {
+  async takeBefore(timePs: bigint, into: Map<string, number>): Promise<void> {
     for (;;) {
       this.next ??= this.isOpen ? await this.read() : null;
       if (!this.next || this.next.timePs >= timePs) return;
@@ -116,7 +116,7 @@ class StallCursor {
   private async read(): Promise<StallCursor['next']> {
     const { value, done } = await this.source!.next();
     this.isOpen = done !== true;
-    return value ? { timePs: Number(value.timePs), reason: value.reason } : null;
+    return value ?? null;
   }
 }
 

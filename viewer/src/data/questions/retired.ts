@@ -100,13 +100,12 @@ function scanned({ trace, periodPs }: QuestionContext, core: cpu.CpuCore): Promi
 }
 
 async function count(trace: Trace, core: cpu.CpuCore, periodPs: bigint): Promise<Counts> {
-  const bucketPs = Number(periodPs) * BUCKET_CYCLES;
   const inBucket = new Map<number, number>();
   for await (const block of cpu.instructionBlocks(trace, core)) {
-    const base = Number(block.basePs);
+    const cycle = cpu.cyclesOf(block, periodPs);
     for (let row = 0; row < block.count; row++) {
       if (cpu.endOf(block, row) !== cpu.BlockEnd.RETIRED) continue;
-      const bucket = Math.floor((base + cpu.endTick(block, row) * block.tickPs) / bucketPs);
+      const bucket = Math.floor(cycle(cpu.endTick(block, row)) / BUCKET_CYCLES);
       inBucket.set(bucket, (inBucket.get(bucket) ?? 0) + 1);
     }
   }

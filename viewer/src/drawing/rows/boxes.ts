@@ -1,5 +1,5 @@
 /** The boxes of instructions, as pixels. */
-import { type RowBlock, RowFlag, UNKNOWN } from '../../model/blocks.js';
+import { NOWHERE, type RowBlock, RowFlag, UNKNOWN } from '../../model/blocks.js';
 import { pixelOf } from '../../model/palette.js';
 import type { Frame } from '../frame.js';
 import { MIN_BOX_HEIGHT } from '../settings.js';
@@ -49,13 +49,12 @@ function rasterRow(frame: Frame, layout: RowLayout, at: number, block: RowBlock,
   const first = stageStart[index]!;
   const last = stageStart[index + 1]!;
   const ofRow = colouring.isByRow ? colouring.ofRow(block, index) : -1;
-  // Fetched, but in no stage yet.
+  // Fetched, but in no stage yet, or in none any more.
+  const { body: line } = colouring.fill(256, isDim);
+  const middle = (y0 + y1) >> 1;
   const entered = first < last ? stageCycle[first]! : end;
-  if (entered > birth[index]!) {
-    const middle = (y0 + y1) >> 1;
-    const x1 = Math.round(origin + entered * scale);
-    raster.fill(born, middle, x1, middle + 1, colouring.fill(256, isDim).body);
-  }
+  if (entered > birth[index]!)
+    raster.fill(born, middle, Math.round(origin + entered * scale), middle + 1, line);
   for (let i = first; i < last; i++) {
     const from = stageCycle[i]!;
     const to = i + 1 < last ? stageCycle[i + 1]! : end;
@@ -64,6 +63,10 @@ function rasterRow(frame: Frame, layout: RowLayout, at: number, block: RowBlock,
     const x1 = Math.max(Math.round(origin + to * scale), x0 + 1);
     if (x0 >= right) break;
     if (x1 < left * ratio) continue;
+    if (stage[i] === NOWHERE) {
+      raster.fill(x0, middle, x1, middle + 1, line);
+      continue;
+    }
     const colour = ofRow >= 0 ? ofRow : colouring.ofBox(block, stage[i]!, from, to);
     const { body, edge } = colouring.fill(colour, isDim);
     raster.fill(x0, y0, x1, y1, body);

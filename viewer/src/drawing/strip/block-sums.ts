@@ -1,5 +1,5 @@
 /** Sums of one block, cycle by cycle. */
-import { NO_STAGE, NoteKind, type RowBlock, RowFlag, UNKNOWN } from '../../model/blocks.js';
+import { NOWHERE, NoteKind, type RowBlock, RowFlag, UNKNOWN } from '../../model/blocks.js';
 import { Column, columnsOf, reasonColumn, type SumsShape } from '../../model/sums.js';
 
 /** Running totals: number i of a column is the sum of the cycles before `first` + i. A column without anything is null. */
@@ -105,7 +105,8 @@ function addStages(
   const last = stageStart[row + 1]!;
   for (let i = stageStart[row]!; i < last; i++) {
     const index = stage[i]!;
-    if (index === NO_STAGE || index >= stages) continue;
+    // The last numbers are no stages.
+    if (index >= Math.min(stages, NOWHERE)) continue;
     const to = i + 1 < last ? baseCycle + stageCycle[i + 1]! : over;
     counter.span(baseCycle + stageCycle[i]!, to, Column.STAGES + index);
   }

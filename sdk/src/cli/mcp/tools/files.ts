@@ -4,6 +4,7 @@ import { basename, dirname } from 'node:path';
 import { isUscopeError, UscopeError } from '../../../base/errors.js';
 import { httpVersion, isHttpUrl, type Trace } from '../../../reader/index.js';
 import { openTraceFile } from '../../../reader/node.js';
+import { withForeignHint } from '../../common/foreign-hint.js';
 import { shownName } from '../../common/trace-file.js';
 
 export interface NamedFile {
@@ -97,7 +98,7 @@ export class TraceFiles {
         return await action(await this.openNow(file), file);
       }
     } catch (error) {
-      throw isUscopeError(error) ? error.at({ file: shownName(file.file) }) : error;
+      throw isUscopeError(error) ? await withForeignHint(error.at({ file: shownName(file.file) })) : error;
     }
   }
 

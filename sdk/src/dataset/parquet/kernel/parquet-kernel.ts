@@ -3,6 +3,7 @@
  * values, then the page itself: `beginPage`, what is put one after the other, `page`. Addresses and the page are valid until the next `reset`.
  */
 import { decodeBase64 } from '../../../base/base64.js';
+import { instanceOf } from '../../../base/compiled-code.js';
 import { WASM_BASE64 } from './parquet-wasm.js';
 
 /** Of a column's values: those that are there, one after the other, and a level for each. */
@@ -66,7 +67,7 @@ export class ParquetKernel {
 
   constructor() {
     const module = new WebAssembly.Module(decodeBase64(WASM_BASE64));
-    this.code = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+    this.code = instanceOf(module);
     this.result = aligned(this.code.__heap_base.value);
     this.next = this.result + RESULT_BYTES;
   }

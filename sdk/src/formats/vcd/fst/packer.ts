@@ -2,10 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UscopeError } from '../../../base/errors.js';
+import { scratchDirectory } from '../../../writer/output/directories.js';
 import type { ByteOutput } from '../../common/foreign-format.js';
 
 export const PACKER = 'vcd2fst';
@@ -21,7 +21,7 @@ export async function packAsFst(
   signal: AbortSignal | undefined,
   fill: (vcd: ByteOutput) => Promise<void>,
 ): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), 'uscope-fst-'));
+  const directory = await scratchDirectory('uscope-fst');
   const packer = new Packer(join(directory, 'packed.fst'));
   try {
     await fill(packer);

@@ -5,7 +5,7 @@ import { activityOf } from './activity.js';
 import { candidates, guessClock, guessReset, isClockName, isSameRate } from './clocks.js';
 import { type GuessedRvfi, guessRvfi, rvfiValids } from './rvfi.js';
 import { type Scope, scopesOf } from './scopes.js';
-import { clean, type Proposal, structuresOf } from './structures.js';
+import { clean, type Proposal, quoted, structuresOf } from './structures.js';
 
 /** More scopes make a map that nobody reads. */
 const MAX_SCOPES = 64;
@@ -39,9 +39,9 @@ export async function guessMap(header: VcdHeader, pieces: AsyncIterator<Uint8Arr
   const head = [
     '# Proposed by `uscope convert --guess`: read it, delete what does not interest, complete what it does not know.',
     'waves: 1',
-    `clock: ${clock.path}`,
+    `clock: ${quoted(clock.path)}`,
   ];
-  if (reset) head.push(`reset: "${reset.isLow ? '!' : ''}${reset.signal.path}"`);
+  if (reset) head.push(`reset: ${quoted(`${reset.isLow ? '!' : ''}${reset.signal.path}`)}`);
   return `${[...head, ...scopeLines(guessed)].join('\n')}\n`;
 }
 
@@ -91,11 +91,11 @@ function scopeLines(scopes: readonly GuessedScope[]): string[] {
   for (const { path, rvfi, proposals, clock } of scopes) {
     const last = clean(path.split('.').at(-1) ?? 'top') || 'top';
     const name = unique(rvfi ? (cores === 1 ? 'core0' : `core${core++}`) : last, names);
-    lines.push(`  ${name}:`, `    in: ${path}`);
-    if (clock !== null) lines.push(`    clock: ${clock}`);
+    lines.push(`  ${name}:`, `    in: ${quoted(path)}`);
+    if (clock !== null) lines.push(`    clock: ${quoted(clock)}`);
     if (rvfi)
       lines.push(
-        `    rvfi: ${rvfi.prefix}`,
+        `    rvfi: ${quoted(rvfi.prefix)}`,
         `    isa: RV${rvfi.xlen}I   # add the extensions that the core has`,
       );
     for (const section of ['fifos', 'words', 'fsms', 'channels'] as const)

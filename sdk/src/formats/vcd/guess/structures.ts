@@ -63,7 +63,7 @@ function fifosByPointers({ signals }: Scope): Proposal[] {
     found.push({
       section: 'fifos',
       name: own,
-      value: `{write: ${name}, read: ${read}${full === undefined ? '' : `, full: ${full}`}}`,
+      value: `{write: ${quoted(name)}, read: ${quoted(read)}${full === undefined ? '' : `, full: ${quoted(full)}`}}`,
       codes: [write.code, (signals.get(read) as VcdSignal).code],
     });
   }
@@ -82,8 +82,10 @@ function fifosByBits({ path, signals }: Scope): Proposal[] {
     const data = [...signals].find(
       ([other, { width }]) => DATA.test(other) && width > valid.width && width % valid.width === 0,
     );
-    const packed = data ? `, packed: ${data[0]}, bits: ${data[1].width / valid.width}` : '';
-    return [{ section: 'fifos', name: 'entries', value: `{valid: ${name}${packed}}`, codes: [valid.code] }];
+    const packed = data ? `, packed: ${quoted(data[0])}, bits: ${data[1].width / valid.width}` : '';
+    return [
+      { section: 'fifos', name: 'entries', value: `{valid: ${quoted(name)}${packed}}`, codes: [valid.code] },
+    ];
   }
   return [];
 }
@@ -110,7 +112,7 @@ function memories({ path, signals }: Scope): Proposal[] {
 function machines({ signals }: Scope): Proposal[] {
   return [...signals].flatMap(([name, { width, code, kind }]): Proposal[] =>
     STATE.test(name) && width >= 2 && width <= MAX_STATE_BITS && kind !== 'parameter'
-      ? [{ section: 'fsms', name: clean(name), value: `{state: ${name}}`, codes: [code] }]
+      ? [{ section: 'fsms', name: clean(name), value: `{state: ${quoted(name)}}`, codes: [code] }]
       : [],
   );
 }
@@ -137,12 +139,12 @@ function channels({ signals }: Scope): Proposal[] {
       )
       .slice(0, MAX_FIELDS);
     const fieldText = fields
-      .map((field) => `${clean(field.slice(before.length)) || 'value'}: ${field}`)
+      .map((field) => `${clean(field.slice(before.length)) || 'value'}: ${quoted(field)}`)
       .join(', ');
     found.push({
       section: 'channels',
       name: clean(prefix) || 'handshake',
-      value: `{valid: ${name}, ready: ${ready}${fields.length > 0 ? `, fields: {${fieldText}}` : ''}}`,
+      value: `{valid: ${quoted(name)}, ready: ${quoted(ready)}${fields.length > 0 ? `, fields: {${fieldText}}` : ''}}`,
       codes: [valid.code, (signals.get(ready) as VcdSignal).code],
     });
   }
@@ -160,4 +162,13 @@ function readyOf(signals: ReadonlyMap<string, VcdSignal>, before: string, after:
 
 export const clean = (name: string): string =>
   name.replace(/[^A-Za-z0-9_.-]/g, '_').replace(/^[^A-Za-z_]/, '_$&');
-const quoted = (text: string): string => `'${text}'`;
+/** A name of the waveform as a YAML scalar, whatever it holds. */
+export function quoted(name: string): string {
+  if (/^(?!(true|false|null)$)[A-Za-z_][A-Za-z0-9_.$]*$/i.test(name)) return name;
+  return JSON.stringify(name).replace(
+    NOT_IN_YAML,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+const NOT_IN_YAML = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;

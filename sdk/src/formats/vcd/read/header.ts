@@ -48,10 +48,11 @@ export class HeaderCollector {
       throw new UscopeError('CONVERT_LIMIT', `definitions of more than ${MAX_HEADER_BYTES} bytes`);
     // A mark may lie across two pieces, and what is before them needs no second look.
     const recent = concatBytes(this.pieces.slice(-2));
-    if (Buffer.from(recent.buffer, recent.byteOffset, recent.length).indexOf(END_MARK) < 0) return null;
+    if (endOfDefinitions(recent) < 0) return null;
     const all = this.joined();
     const bytes = Buffer.from(all.buffer, all.byteOffset, all.length);
-    const mark = bytes.indexOf(END_MARK);
+    const mark = endOfDefinitions(all);
+    if (mark < 0) return null;
     const end = bytes.indexOf(END, mark + END_MARK.length);
     if (end < 0 || end + END.length >= bytes.length) return null;
     const after = end + END.length;
@@ -75,6 +76,14 @@ export class HeaderCollector {
     this.pieces = [concatBytes(this.pieces)];
     return this.pieces[0];
   }
+}
+
+/** Offset of the word; a name may hold it. */
+function endOfDefinitions(bytes: Uint8Array): number {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  let mark = buffer.indexOf(END_MARK);
+  while (mark > 0 && buffer[mark - 1] > 32) mark = buffer.indexOf(END_MARK, mark + 1);
+  return mark;
 }
 
 const UNITS: Readonly<Record<string, readonly [number, number]>> = {
@@ -163,8 +172,10 @@ class HeaderParser {
       );
     const last = names.length > 1 ? (names.at(-1) as string) : '';
     const range = /^\[(-?\d+)(?::(-?\d+))?\]$/.exec(last);
-    const joined = plain(range ? names.slice(0, -1).join('') : names.join(''));
-    const own = range ? null : /^(.*)\[(-?\d+):(-?\d+)\]$/.exec(joined);
+    const written = range ? names.slice(0, -1).join('') : names.join('');
+    const joined = plain(written);
+    // Of an escaped name everything is the name.
+    const own = range || joined !== written ? null : /^(.*)\[(-?\d+):(-?\d+)\]$/.exec(joined);
     // An index next to a single bit is a bit of a vector that was written bit by bit.
     const name = own ? own[1] : range && range[2] === undefined ? `${joined}${last}` : joined;
     const [left, right] = own ? [Number(own[2]), Number(own[3])] : bounds(range);

@@ -1,5 +1,6 @@
 /** The compiled code (sdk/kernel/blocks) with its own memory, which only grows: places in it are given out until it is taken the next time. */
-import { decodeBase64 } from '../../../base/base64.js';
+import { compiledOnce, instanceOf, reserved } from '../../../base/compiled-code.js';
+import { UscopeError } from '../../../base/errors.js';
 import { WASM_BASE64 } from './blocks-wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
@@ -44,7 +45,7 @@ export class BlocksKernel {
   private end: number;
 
   constructor(module: WebAssembly.Module) {
-    this.code = new WebAssembly.Instance(module, {}).exports as unknown as Exports;
+    this.code = instanceOf(module);
     this.end = 0;
     this.clear();
   }
@@ -63,13 +64,13 @@ export class BlocksKernel {
     this.end = aligned(this.code.__heap_base.value);
   }
 
-  /** @throws RangeError when there is not so much memory */
+  /** @throws UscopeError ENV_MEMORY when there is not so much memory */
   place(bytes: number): Region {
     const at = this.end;
     const end = at + aligned(bytes);
     const missing = end - this.buffer.byteLength;
-    if (end > MAX_BYTES) throw new RangeError(`${end} bytes are too many for compiled code`);
-    if (missing > 0) this.code.memory.grow(Math.ceil(missing / PAGE_BYTES));
+    if (end > MAX_BYTES) throw new UscopeError('ENV_MEMORY', `${end} bytes are too many for compiled code`);
+    if (missing > 0) reserved(() => this.code.memory.grow(Math.ceil(missing / PAGE_BYTES)));
     this.end = end;
     return { at, bytes: end - at };
   }
@@ -86,28 +87,19 @@ export class BlocksKernel {
 }
 
 const free: BlocksKernel[] = [];
-let compiled: WebAssembly.Module | null | undefined;
+const compiled = compiledOnce(WASM_BASE64);
 
-/** null where there is no WebAssembly */
+/** null where there is no WebAssembly. @throws UscopeError ENV_MEMORY */
 export function takeBlocksKernel(): BlocksKernel | null {
-  compiled = compiled === undefined ? compile() : compiled;
-  if (compiled === null) return null;
-  const kernel = free.pop() ?? new BlocksKernel(compiled);
+  const module = compiled();
+  if (module === null) return null;
+  const kernel = free.pop() ?? new BlocksKernel(module);
   kernel.clear();
   return kernel;
 }
 
 export function giveBlocksKernelBack(kernel: BlocksKernel): void {
   if (free.length < MAX_FREE && kernel.buffer.byteLength <= MAX_FREE_BYTES) free.push(kernel);
-}
-
-/** Pages may be forbidden to compile. */
-function compile(): WebAssembly.Module | null {
-  try {
-    return new WebAssembly.Module(decodeBase64(WASM_BASE64));
-  } catch {
-    return null;
-  }
 }
 
 const aligned = (address: number): number => Math.ceil(address / ALIGNMENT) * ALIGNMENT;

@@ -1,5 +1,5 @@
 /** How long instructions stay in each stage. */
-import type { CpuCore } from '../cores.js';
+import { type CpuCore, NO_STAGE as LEFT_ALL } from '../cores.js';
 import { Histogram, type HistogramPart } from './histogram.js';
 import { LabelIndex } from './labels.js';
 import { namesOf } from './merge.js';
@@ -103,6 +103,7 @@ export class Stages {
 
   private learn(value: number): number {
     const listed = this.core.stageOf(value);
+    if (listed === LEFT_ALL) return NO_STAGE;
     if (listed >= 0) {
       this.known.set(value, listed);
       return listed;

@@ -1,4 +1,5 @@
 /** The range of an analysis in cycles of one clock, and its intervals. */
+import { UscopeError } from '../../../base/errors.js';
 import type { FrameCursor } from '../../../format/frame.js';
 
 const TWO_32 = 2 ** 32;
@@ -30,6 +31,7 @@ export class CycleWindow {
    * @param toPs end, exclusive
    * @param points upper limit of `intervals`; 0: a single interval
    * @param grain intervals are multiples of this number of cycles
+   * @throws UscopeError READER_RANGE: the range is too long
    */
   constructor(
     readonly periodPs: bigint,
@@ -41,6 +43,12 @@ export class CycleWindow {
     this.fromCycle = fromPs / periodPs;
     this.toCycle = toPs > fromPs ? (toPs - 1n) / periodPs + 1n : this.fromCycle;
     this.cycles = Number(this.toCycle - this.fromCycle);
+    if (this.cycles > MAX_EXACT) {
+      throw new UscopeError(
+        'READER_RANGE',
+        `the range has ${this.toCycle - this.fromCycle} cycles, more than the 2^53 that can be counted exactly: ask for a part of it`,
+      );
+    }
     this.basePs = this.fromCycle * periodPs;
     this.baseLo = Number(this.basePs & 0xffff_ffffn);
     this.baseHi = Number(this.basePs >> 32n);

@@ -50,6 +50,9 @@ export function disassemble(bits: number, { xlen, pc, pseudo = true }: Disassemb
   return word(bits >>> 0, context, pseudo) ?? `.word 0x${hexDigits(bits >>> 0, 8)}`;
 }
 
+/** Whether `disassemble` knew no instruction. */
+export const isUnknown = (text: string): boolean => text.startsWith('.word ') || text.startsWith('.half ');
+
 function word(bits: number, context: OperandContext, pseudo: boolean): string | null {
   const row = (pseudo && find(pseudoRows, bits, context.xlen)) || find(rows, bits, context.xlen);
   if (!row) return null;
