@@ -5,8 +5,10 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,6 +17,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TraceBuilder } from '../support/build-trace.js';
+import { enter } from '../support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { modelSchema, runModel } from '../support/pipeline-model.js';
 import { BIN, buildSdk, Running } from '../support/processes.js';
@@ -43,16 +46,25 @@ const start = (args: readonly string[]): Running =>
     env: { XDG_CACHE_HOME: join(directory, 'cache') },
   });
 
-/** Starts it, waits for its address, and hands that over; ends it with a signal. */
+/** Fetches what is below the page. */
+type Get = (target?: string, headers?: Record<string, string>) => Promise<Response>;
+
+/** With the address that it prints, as a script does it. */
+async function entered(running: Running): Promise<Get> {
+  await running.printed('ssh -L');
+  const { url, headers } = await enter(running.stdout.trim());
+  return (target = '', more = {}) => fetch(new URL(target, url), { headers: { ...headers, ...more } });
+}
+
+/** Starts it, waits for its address, enters, and hands over what fetches; ends it with a signal. */
 async function whileViewing(
   args: readonly string[],
-  use: (url: string) => Promise<void>,
+  use: (get: Get, address: string) => Promise<void>,
   signal: NodeJS.Signals = 'SIGINT',
 ) {
   const running = start(args);
   try {
-    await running.printed('ssh -L');
-    await use(running.stdout.trim());
+    await use(await entered(running), running.stdout.trim());
   } finally {
     running.kill(signal);
   }
@@ -65,10 +77,13 @@ describe('uscope view', () => {
     async (signal) => {
       const { status, stdout, stderr } = await whileViewing(
         ['core0.uscope', '--at', '20'],
-        async (url) => {
-          expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#at=20&token=[\w-]{32}$/);
-          expect(await (await fetch(url)).text()).toContain('content="core0.uscope"');
-          const trace = await fetch(new URL('trace.uscope', url), { headers: { range: 'bytes=8-15' } });
+        async (get, address) => {
+          expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/[\w-]{12}\/\?code=[\w-]{32}$/);
+          // Its code is used by now.
+          expect((await fetch(address)).headers.get('refresh')).toMatch(/^0; url=\/[\w-]{12}\/#at=20$/);
+          expect((await fetch(new URL('.', address))).status).toBe(403);
+          expect(await (await get()).text()).toContain('content="core0.uscope"');
+          const trace = await get('trace.uscope', { range: 'bytes=8-15' });
           expect(Buffer.from(await trace.arrayBuffer()).equals(bytes.subarray(8, 16))).toBe(true);
         },
         signal,
@@ -79,17 +94,73 @@ describe('uscope view', () => {
     },
   );
 
+  it('lets everybody look with --no-token, which it says, and takes no question then', async () => {
+    const running = start(['core0.uscope', '--no-token', '--at', '20']);
+    try {
+      await running.printed('every user of this machine may look');
+      const address = running.stdout.trim();
+      expect(address).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/#at=20$/);
+      const page = await (await fetch(address)).text();
+      expect(page).toContain('content="core0.uscope"');
+      expect(page).not.toContain('uscope-sql');
+      const source = new URL('trace.uscope', address).href;
+      expect((await runUscope(['info', source])).status).toBe(0);
+      expect((await fetch(new URL('sql', address), { method: 'POST', body: '{"names":true}' })).status).toBe(
+        405,
+      );
+    } finally {
+      running.kill('SIGINT');
+    }
+    await running.ended;
+  });
+
+  it('warns of a file that takes the name of the trace and is not served', async () => {
+    const path = join(directory, 'replaced.uscope');
+    writeFileSync(path, bytes);
+    const running = start([path]);
+    try {
+      const get = await entered(running);
+      symlinkSync(file, `${path}.new`);
+      renameSync(`${path}.new`, path);
+      expect((await get('trace.uscope', { range: 'bytes=0-3' })).status).toBe(206);
+      await running.printed('warning: the new file is not shown: READER_UNTRUSTED');
+    } finally {
+      running.kill('SIGINT');
+    }
+    await running.ended;
+  });
+
+  it('lists and opens no links of a directory', async () => {
+    const listed = join(directory, 'listed');
+    mkdirSync(listed);
+    writeFileSync(join(listed, 'own.uscope'), bytes);
+    symlinkSync(file, join(listed, 'link.uscope'));
+    writeFileSync(join(listed, 'text.uscope'), 'a password\n'.repeat(20));
+    await whileViewing([listed], async (get) => {
+      const list = await (await get('runs.json')).text();
+      expect([list.includes('"own"'), list.includes('"text"'), list.includes('"link"')]).toEqual([
+        true,
+        true,
+        false,
+      ]);
+      expect((await get('traces/own/trace.uscope')).status).toBe(200);
+      expect((await get('traces/link/trace.uscope')).status).toBe(404);
+      const text = await get('traces/text/trace.uscope');
+      expect([text.status, await text.text()]).toEqual([404, expect.stringContaining('FORMAT_MAGIC')]);
+    });
+  });
+
   it('serves two traces and the page that compares them, with names that tell them apart', async () => {
     mkdirSync(join(directory, 'after'));
     writeFileSync(join(directory, 'after/core0.uscope'), bytes);
-    const { status, stderr } = await whileViewing(['core0.uscope', 'after/core0.uscope'], async (url) => {
-      const page = await (await fetch(url)).text();
+    const { status, stderr } = await whileViewing(['core0.uscope', 'after/core0.uscope'], async (get) => {
+      const page = await (await get()).text();
       expect(page).toContain('name="uscope-a-name" content="core0.uscope"');
       expect(page).toContain('name="uscope-b-name" content="after/core0.uscope"');
       const [, address] = /name="uscope-b" content="([^"]+)"/.exec(page)!;
-      const trace = await fetch(new URL(address!, url));
+      const trace = await get(address!);
       expect(Buffer.from(await trace.arrayBuffer()).equals(bytes)).toBe(true);
-      expect((await fetch(new URL('program.elf', url))).status).toBe(404);
+      expect((await get('program.elf')).status).toBe(404);
     });
     expect(status).toBe(0);
     expect(stderr).toContain('uscope: showing core0.uscope and after/core0.uscope; Ctrl-C ends');
@@ -115,8 +186,8 @@ describe('uscope view', () => {
   it('serves a trace of a web server, whose page it need not be', async () => {
     const server = await startRangeServer(bytes);
     try {
-      await whileViewing([server.url], async (url) => {
-        const answer = await fetch(new URL('trace.uscope', url));
+      await whileViewing([server.url], async (get) => {
+        const answer = await get('trace.uscope');
         expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
       });
     } finally {
@@ -158,22 +229,18 @@ describe('uscope view', () => {
       const folder = join(directory, 'cache/uscope/converted');
       return existsSync(folder) ? readdirSync(folder) : [];
     };
-    const status = async (url: string) =>
-      (await (await fetch(new URL('status.json', url))).json()) as { state: string; isCut?: boolean };
-    const ready = async (url: string) => {
-      let found = await status(url);
-      for (; found.state === 'converting'; found = await status(url)) await pause(20);
+    const status = async (get: Get) =>
+      (await (await get('status.json')).json()) as { state: string; isCut?: boolean };
+    const ready = async (get: Get) => {
+      let found = await status(get);
+      for (; found.state === 'converting'; found = await status(get)) await pause(20);
       return found;
     };
-    const magicOf = async (url: string): Promise<string> => {
-      const answer = await fetch(new URL('trace.uscope', url), { headers: { range: 'bytes=0-3' } });
-      return answer.text();
-    };
     const viewed = async (args: string[]): Promise<void> => {
-      await whileViewing(args, async (url) => {
-        expect(await (await fetch(url)).text()).toContain('name="uscope-status" content="status.json"');
-        expect((await ready(url)).state).toBe('ready');
-        expect(await magicOf(url)).toBe('uSCP');
+      await whileViewing(args, async (get) => {
+        expect(await (await get()).text()).toContain('name="uscope-status" content="status.json"');
+        expect((await ready(get)).state).toBe('ready');
+        expect(await (await get('trace.uscope', { range: 'bytes=0-3' })).text()).toBe('uSCP');
       });
     };
 
@@ -206,8 +273,8 @@ describe('uscope view', () => {
       const whole = readFileSync(new URL('../vectors/stf/every-record.stf', import.meta.url));
       writeFileSync(path, whole.subarray(0, whole.length - 3));
       for (let time = 0; time < 2; time++)
-        await whileViewing([path], async (url) =>
-          expect(await ready(url)).toEqual({ state: 'ready', isCut: true }),
+        await whileViewing([path], async (get) =>
+          expect(await ready(get)).toEqual({ state: 'ready', isCut: true }),
         );
     });
 
@@ -215,8 +282,7 @@ describe('uscope view', () => {
       const path = join(directory, 'bad.kanata');
       writeFileSync(path, 'Kanata\t0004\nC=\tnowhere\n');
       const running = start([path]);
-      await running.printed('ssh -L');
-      expect(await ready(running.stdout.trim())).toMatchObject({ state: 'failed', code: 'CONVERT_FORMAT' });
+      expect(await ready(await entered(running))).toMatchObject({ state: 'failed', code: 'CONVERT_FORMAT' });
       const { status: exit, stderr } = await running.ended;
       expect([exit, stderr]).toEqual([1, expect.stringContaining('CONVERT_FORMAT')]);
     });
@@ -235,14 +301,13 @@ describe('uscope view', () => {
       });
       try {
         const running = start([server.url]);
-        await running.printed('ssh -L');
-        const url = running.stdout.trim();
-        expect((await fetch(url)).status).toBe(200);
-        expect(await status(url)).toMatchObject({
+        const get = await entered(running);
+        expect((await get()).status).toBe(200);
+        expect(await status(get)).toMatchObject({
           state: 'converting',
           format: expect.stringContaining('Kanata'),
         });
-        expect((await fetch(new URL('trace.uscope', url))).status).toBe(503);
+        expect((await get('trace.uscope')).status).toBe(503);
         await waits;
         running.kill('SIGINT');
         const { status: exit, stderr } = await running.ended;
@@ -268,8 +333,8 @@ describe('uscope view', () => {
   });
 
   it('runs several times at once, each on its port; a port that is taken is refused', async () => {
-    await whileViewing(['core0.uscope'], async (one) => {
-      await whileViewing(['core0.uscope'], async (other) => {
+    await whileViewing(['core0.uscope'], async (_, one) => {
+      await whileViewing(['core0.uscope'], async (__, other) => {
         expect(new URL(one).port).not.toBe(new URL(other).port);
         const { status: exit, err } = await runUscope([
           ...['view', '--no-open', file, '--port', new URL(one).port],
@@ -284,6 +349,7 @@ describe('uscope view', () => {
     [['view', 'x', '--port', '70000']],
     [['view', 'x', '--at', '-1']],
     [['view', 'x', '--at', 'soon']],
+    [['view', 'x', '--source', '.']],
     [['view', 'x', '--painter', 'canvas']],
     [['view', 'x', '--png', 'y.png', '--painter', 'brush']],
   ])('refuses %j as wrong usage', async (args) => {

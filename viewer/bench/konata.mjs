@@ -10,6 +10,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { chromium } from 'playwright-core';
 import { percentile } from '../../bench/statistics.mjs';
 import { SetupError } from '../../scripts/setup.mjs';
+import { openView } from '../../test/support/enter-view.mjs';
 import { largestRenderer } from './processes.mjs';
 import { chromiumPath, serveCounted } from './session.mjs';
 
@@ -53,7 +54,7 @@ export async function compareWithKonata(trace, directory) {
   const served = await serveCounted(trace);
   try {
     const konata = await measure(konataViewer(pageOf(directory), log));
-    const ours = await measure(ourViewer(served.url));
+    const ours = await measure(ourViewer(served.invite));
     if (konata.rows !== ours.rows)
       throw new Error(`Konata found ${konata.rows} instructions, this viewer ${ours.rows}`);
     return [
@@ -116,12 +117,12 @@ const konataViewer = (html, log) => ({
     ),
 });
 
-/** @param {string} url @returns {Viewer} */
-const ourViewer = (url) => ({
+/** @param {() => string} invite gives an address that is good once @returns {Viewer} */
+const ourViewer = (invite) => ({
   name: 'uscope',
   canvas: '.picture canvas',
   async open(page) {
-    await page.goto(url);
+    await openView(page, invite());
     await page.waitForFunction(() => /** @type {any} */ (window).__uscope?.state()?.isSharp === true, null, {
       timeout: PATIENCE_MS,
       polling: 'raf',

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 import { openTraceFile } from 'uscope/reader/node';
 import { median, percentile } from '../../bench/statistics.mjs';
+import { openView } from '../../test/support/enter-view.mjs';
 import { SCHEMA } from './long-trace.mjs';
 import { chromiumPath } from './session.mjs';
 
@@ -121,11 +122,11 @@ async function latencyAt(bench, browser, rate, isHastened) {
   );
   await run.printed(/^\d+ \d+/m);
   const view = new Child([CLI, 'view', '--no-open', isHastened ? 'out' : 'out/core0.uscope'], cwd);
-  const [url] = await view.printed(/http:\/\/\S+/);
+  const [address] = await view.printed(/http:\/\/\S+/);
   const page = await browser.newPage({ viewport: SIZE });
   const commits = await Commits.of(join(cwd, 'out/core0.uscope'));
   try {
-    await page.goto(isHastened ? new URL('traces/core0/', url).href : url);
+    await openView(page, address, isHastened ? 'traces/core0/' : undefined);
     await page.evaluate(watchScreen);
     await new Promise((resolve) => setTimeout(resolve, WARM_UP_MS));
     const from = Date.now();
@@ -285,10 +286,9 @@ async function followedRun(bench, followers) {
   const run = new Child([CLI, ...command], cwd);
   await run.printed(/^\d+ \d+/m);
   const view = new Child([CLI, 'view', '--no-open', 'out'], cwd);
-  const [url] = await view.printed(/http:\/\/\S+/);
+  const [address] = await view.printed(/http:\/\/\S+/);
   const follow = fileURLToPath(new URL('./follow.mjs', import.meta.url));
-  const started = new URL('traces/core0/', url).href;
-  const readers = followers === 0 ? null : new Child([follow, started, String(followers)], cwd);
+  const readers = followers === 0 ? null : new Child([follow, address, String(followers)], cwd);
   const pid = view.process.pid ?? 0;
   // Programs are compiled, and what commands to the daemon need is loaded, once.
   await new Promise((resolve) => setTimeout(resolve, FOLLOWERS_WARM_UP_MS));

@@ -37,7 +37,7 @@ export async function startPlainSession(path, { width, height }) {
   const call = (/** @type {string} */ method, /** @type {object} */ parameters = {}) =>
     browser.call(method, parameters, String(sessionId));
   await call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
-  await call('Page.navigate', { url: served.url });
+  await call('Page.navigate', { url: served.invite() });
   return {
     evaluate: (work, argument) => evaluate(call, work, argument),
     fetched: served.fetched,

@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { chromium } from 'playwright-core';
 import { openServedTrace, serveView } from '../../sdk/dist/view/index.js';
+import { openView } from '../../test/support/enter-view.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */
 /** @typedef {{ width: number, height: number }} Size */
@@ -10,7 +11,6 @@ import { openServedTrace, serveView } from '../../sdk/dist/view/index.js';
 /**
  * @typedef {object} Session
  * @property {import('playwright-core').Browser} browser
- * @property {string} url
  * @property {() => { bytes: number, reads: number }} fetched of the trace so far
  * @property {(size: Size, hash?: string) => Promise<Page>} open
  * @property {() => Promise<void>} close
@@ -45,7 +45,7 @@ export async function serveCounted(path) {
     await server.close();
     await trace.close();
   };
-  return { url: server.url, fetched: () => ({ ...fetched }), close };
+  return { invite: server.invite, fetched: () => ({ ...fetched }), close };
 }
 
 /** @param {string} path @returns {Promise<Session>} */
@@ -55,9 +55,8 @@ export async function startSession(path) {
   const browser = await chromium.connect(process.wsEndpoint());
   return {
     browser,
-    url: served.url,
     fetched: served.fetched,
-    open: (viewport, hash = '') => openPage(browser, served.url + hash, viewport),
+    open: (viewport, hash = '') => openPage(browser, served.invite(hash), viewport),
     async close() {
       await browser.close();
       await process.close();
@@ -66,8 +65,8 @@ export async function startSession(path) {
   };
 }
 
-/** @param {import('playwright-core').Browser} browser @param {string} url @param {Size} viewport */
-async function openPage(browser, url, viewport) {
+/** @param {import('playwright-core').Browser} browser @param {string} address @param {Size} viewport */
+async function openPage(browser, address, viewport) {
   const page = await browser.newPage({ viewport, colorScheme: 'dark' });
   await page.addInitScript(() => {
     const seen = { first: 0, sharp: 0 };
@@ -80,7 +79,7 @@ async function openPage(browser, url, viewport) {
     };
     requestAnimationFrame(look);
   });
-  await page.goto(url);
+  await openView(page, address);
   return page;
 }
 

@@ -8,6 +8,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ROOT } from '../../scripts/step.mjs';
+import { openView } from '../../test/support/enter-view.mjs';
 
 const SIZE = { width: 1280, height: 720 };
 /** The `wfi` that waits longer than 420 cycles first. */
@@ -148,7 +149,7 @@ export async function takePictures(path, directory = IMAGES, pictures = PICTURES
     for (const { name, hash, scheme, hasSource, do: act } of pictures) {
       if (hasSource && !withProgram) continue;
       const page = await browser.newPage({ viewport: SIZE, colorScheme: scheme });
-      await page.goto((hasSource ? withProgram : server).url + hash);
+      await openView(page, (hasSource ? withProgram : server).invite(hash));
       await settled(page);
       await act?.(page);
       await settled(page);
@@ -189,7 +190,7 @@ export async function takeComparison(a, b, directory = IMAGES) {
   const { findChromium, openServedTrace, serveComparison } = await import(
     join(ROOT, 'sdk/dist/view/index.js')
   );
-  const traces = [await openServedTrace(a, 'before'), await openServedTrace(b, 'after')];
+  const traces = [await openServedTrace(a, { name: 'before' }), await openServedTrace(b, { name: 'after' })];
   const server = await serveComparison(...traces);
   const browser = await chromium.launch({
     executablePath: findChromium() ?? 'chromium',
@@ -197,7 +198,7 @@ export async function takeComparison(a, b, directory = IMAGES) {
   });
   try {
     const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, colorScheme: 'dark' });
-    await page.goto(server.url);
+    await openView(page, server.invite());
     await page.waitForFunction(() => /** @type {any} */ (window).__compare?.reports().b);
     await page.keyboard.press('F8');
     await page.keyboard.press('F8');
@@ -224,7 +225,7 @@ export async function takeTogether(directory) {
   });
   try {
     const page = await browser.newPage({ viewport: { width: 1600, height: 1000 }, colorScheme: 'dark' });
-    await page.goto(server.url);
+    await openView(page, server.invite());
     await page.waitForFunction(() => /** @type {any} */ (window).__together?.infos().length === 5);
     await page.getByRole('button', { name: 'core3' }).click();
     const lane = await (await page.locator('iframe[title=core3]').elementHandle())?.contentFrame();

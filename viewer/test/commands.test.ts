@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Browser, startChromium } from '../../test/support/chromium.js';
+import { openView } from '../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
-import { childrenOf, until } from '../../test/support/processes.js';
+import { BIN, childrenOf, Running, until } from '../../test/support/processes.js';
 import { linesOf, runUscope } from '../../test/support/run-cli.js';
 import { buildControlModel, ViewedRun } from './support/control-model.js';
 import { clickInList } from './support/page-hook.js';
@@ -52,7 +53,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
   });
 
   async function newPage(): Promise<Page> {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
+    const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
+    const page = await context.newPage();
     page.setDefaultTimeout(PROCESSES_MS / 2); // less than the test has, so that what hangs is named
     return page;
   }
@@ -60,18 +62,15 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
   async function startRun(options: readonly string[] = []) {
     const run = new ViewedRun(program, options);
     runs.push(run);
-    const url = await run.url();
     const page = await newPage();
-    await page.goto(url);
-    return { run, url, page };
+    await openView(page, await run.address());
+    return { run, page };
   }
 
   it('pause, resume, mark, disable and enable do what ctl does, and are in the trace', async () => {
     const { run, page } = await startRun();
-    // The link of the list brings the token with it, and the page takes it out of its address.
     await clickInList(page, '#link-core0');
     await statusOf(page, 'recording, ');
-    await page.waitForFunction(() => !location.hash.includes('token'));
     await page.click('#recording');
     const done = async (action: string): Promise<void> => {
       await page.click(`#do-${action}`);
@@ -150,19 +149,42 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
     await page.close();
   });
 
-  it('without the token the page may only look; a page of another origin reads nothing, commands nothing, and reaches no file', async () => {
-    const { run, url } = await startRun();
-    const other = await newPage();
-    await other.goto(new URL('/traces/core0/', url).href);
-    await statusOf(other, 'recording, ');
-    await other.click('#recording');
-    await expect.poll(() => other.textContent('.chooser')).toContain('may only look');
-    await expect.poll(() => other.locator('[id^=do-]').count()).toBe(0);
-    await other.close();
-    const token = /token=(\S+)/.exec(url)![1]!;
+  it('with --no-token everybody may look, and nobody commands', async () => {
+    const { run, page } = await startRun();
+    const view = new Running(process.execPath, [BIN, 'view', '--no-open', '--no-token', 'out'], {
+      cwd: run.cwd,
+      env: { TMPDIR: run.cwd },
+    });
+    try {
+      await view.printed('ssh -L');
+      const other = await newPage();
+      await other.goto(view.stdout.trim());
+      await other.waitForSelector('#link-core0');
+      await expect.poll(() => other.textContent('#runs')).toContain('recording');
+      await expect.poll(() => other.locator('button').count()).toBe(0);
+      await clickInList(other, '#link-core0');
+      await statusOf(other, 'recording, ');
+      await other.click('#recording');
+      await expect.poll(() => other.textContent('.chooser')).toContain('may only look');
+      await expect.poll(() => other.locator('[id^=do-]').count()).toBe(0);
+      await other.click('#tab-sql');
+      await expect
+        .poll(() => other.textContent('#sql-obstacle'))
+        .toContain('without --read-only and --no-token');
+      await other.close();
+    } finally {
+      view.kill('SIGINT');
+      await view.ended;
+    }
+    await page.close();
+  });
+
+  it('a page of another origin reads nothing, commands nothing, and reaches no file, though its browser was let in', async () => {
+    const { run, page: own } = await startRun();
+    const url = own.url();
     const foreign = createServer((_, response) => response.end('<html><body></body></html>'));
     await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
-    const page = await newPage();
+    const page = await own.context().newPage();
     try {
       await page.goto(`http://127.0.0.1:${(foreign.address() as AddressInfo).port}/`);
       const reach = (path: string, init: RequestInit = {}): Promise<string> =>
@@ -175,14 +197,13 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
           [new URL(path, url).href, init] as const,
         );
       const blocked = 'TypeError';
-      for (const path of ['/', '/runs.json', '/traces/core0/trace.uscope', '/traces/core0/recording.json'])
+      for (const path of ['', 'runs.json', 'traces/core0/trace.uscope', 'traces/core0/recording.json'])
         expect(await reach(path)).toBe(blocked);
       // Also what browsers send without asking first gets nothing back and does nothing.
-      expect(await reach('/traces/core0/trace.uscope', { mode: 'no-cors' })).toBe(blocked);
+      expect(await reach('traces/core0/trace.uscope', { mode: 'no-cors' })).toBe(blocked);
       const body = JSON.stringify({ action: 'pause' });
-      const headers = { authorization: `Bearer ${token}` };
-      expect(await reach('/control', { method: 'POST', body, headers })).toBe(blocked);
-      await reach('/control', { method: 'POST', body, mode: 'no-cors' });
+      expect(await reach('control', { method: 'POST', body, credentials: 'include' })).toBe(blocked);
+      await reach('control', { method: 'POST', body, mode: 'no-cors', credentials: 'include' });
       const elements = await page.evaluate(
         (address) =>
           new Promise<string>((resolve) => {
@@ -192,7 +213,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
             script.onerror = () => resolve('refused');
             document.body.append(script);
           }),
-        new URL('/', url).href,
+        url,
       );
       expect(elements).toBe('refused');
       const frame = await page.evaluate((address) => {
@@ -205,7 +226,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('commands from the page', () =>
       }, url);
       expect(frame).toBe(false);
       // A name of that site that points here (DNS rebinding): for the browser it is the same origin.
-      const rebound = await page.goto(new URL('/runs.json', url).href.replace('127.0.0.1', REBOUND));
+      const rebound = await page.goto(new URL('runs.json', url).href.replace('127.0.0.1', REBOUND));
       expect(rebound?.status()).toBe(421);
     } finally {
       await page.close();

@@ -6,6 +6,7 @@ import { serveComparison } from '../../sdk/src/view/several-server.js';
 import { clear, frame, set, TraceBuilder } from '../../test/support/build-trace.js';
 import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { elfFile } from '../../test/support/elf-file.js';
+import { openView } from '../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { modelSchema, PERIOD_PS } from '../../test/support/pipeline-model.js';
@@ -100,7 +101,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of two runs', () => {
     const page = await browser.newPage({ viewport: { width: 1600, height: 900 }, colorScheme: 'dark' });
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-    await page.goto(server.url);
+    await openView(page, server.invite());
     return page;
   }
 
@@ -244,8 +245,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of two runs', () => {
         ),
       }),
     );
-    const url = new URL(page.url());
-    await page.goto(`${url.origin}/?elf=program.elf`);
+    await page.goto(new URL('?elf=program.elf', page.url()).href);
     await compared(page);
     const functions = await page.evaluate(() => (window as unknown as Compared).__compare.functions()!);
     const of = (name: string) => functions.find((found) => found.name === name)!;
@@ -260,7 +260,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of two runs', () => {
     const scopes = schema.scopes.map((scope) => ({ ...scope, protocol: null }));
     const page = await open(traceOf(A), traceOf(B, { ...schema, scopes }));
     await expect.poll(() => page.locator('.problem').first().textContent()).toContain('VIEW_NO_CORE');
-    await page.goto(`${new URL(page.url()).origin}/compare.html?a=`);
+    await page.goto(new URL('compare.html?a=', page.url()).href);
     await expect.poll(() => page.locator('.problem').textContent()).toContain('VIEW_NO_TRACE');
     await page.close();
     complaints.length = 0;

@@ -8,6 +8,7 @@ import { openServedTrace } from '../../sdk/src/view/served-trace.js';
 import { serveView } from '../../sdk/src/view/server.js';
 import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { TRIES_ALL } from '../../test/support/effort.js';
+import { openView } from '../../test/support/enter-view.mjs';
 import { BUILDS_MS, limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { BIN, childrenOf, Running, until } from '../../test/support/processes.js';
@@ -67,17 +68,17 @@ describe.skipIf(isMissing)('the demo while a page shows it', () => {
     await until('the trace', () => existsSync(path));
     const [simulator] = childrenOf(running.pid, 'Vtop');
     process.kill(simulator!, 'SIGSTOP');
-    const url = /http:\/\/127\.0\.0\.1:\d+\//.exec(running.stderr)![0];
-    const page = await open(`${url}traces/core0/`);
+    const address = /http:\S+/.exec(running.stderr)![0];
+    const page = await open(address, 'traces/core0/');
     return { running, path, page, simulator: simulator! };
   }
 
-  async function open(url: string): Promise<Page> {
+  async function open(address: string, below?: string): Promise<Page> {
     const page = await browser.newPage({ viewport: SIZE, colorScheme: 'dark' });
     page.setDefaultTimeout(PROCESSES_MS);
     const layout = JSON.stringify(ONLY_PICTURE);
     await page.addInitScript((text) => localStorage.setItem('uscope.view.layout', text), layout);
-    await page.goto(url);
+    await openView(page, address, below);
     return page;
   }
 
@@ -100,7 +101,7 @@ describe.skipIf(isMissing)('the demo while a page shows it', () => {
     const trace = await openServedTrace(path);
     const server = await serveView(trace);
     try {
-      const other = await open(server.url);
+      const other = await open(server.invite());
       await settled(page);
       await settled(other);
       for (const one of [page, other]) {

@@ -5,6 +5,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ServedTrace, serveView } from '../../sdk/src/view/server.js';
+import { openView } from '../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { type ModelInstruction, runModel, STAGES } from '../../test/support/pipeline-model.js';
@@ -352,7 +353,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer', () => {
     const messageFor = async (trace: ServedTrace): Promise<{ code: string; advice: string }> => {
       const other = await serveView(trace);
       const opened = await viewer.browser.newPage();
-      await opened.goto(other.url);
+      await openView(opened, other.invite());
       await opened.waitForSelector('.message');
       const [code, advice] = await Promise.all([
         opened.textContent('.message strong'),

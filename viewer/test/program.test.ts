@@ -8,6 +8,7 @@ import { type ProgramSource, serveView, type ViewServer } from '../../sdk/src/vi
 import { serveTogether } from '../../sdk/src/view/several-server.js';
 import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { elfFile } from '../../test/support/elf-file.js';
+import { openView } from '../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { type Model, runModel } from '../../test/support/pipeline-model.js';
@@ -78,7 +79,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace with its program', () 
     page.setDefaultTimeout(PROCESSES_MS);
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-    await page.goto(`${server.url}#gutter=600`);
+    await openView(page, server.invite('#gutter=600'));
     await settled(page);
   });
   afterAll(async () => {
@@ -168,7 +169,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace with its program', () 
       await new Promise((resolve) => setTimeout(resolve, 600));
       await route.continue();
     });
-    await other.goto(`${server.url}?picture#gutter=600&cycles=100-130`);
+    await openView(other, server.invite('?picture#gutter=600&cycles=100-130'));
+    await other.waitForFunction(() => window.__uscope);
     const made = await other.evaluate(() => window.__uscope.takePicture('svg'));
     const svg = Buffer.from('data' in made ? made.data : '', 'base64').toString('utf8');
     const shown = model.instructions.filter(({ pc }) => svg.includes(pc.toString(16).padStart(8, '0')));
@@ -184,7 +186,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace with its program', () 
       { program },
     );
     const other = await browser.newPage({ viewport: SIZE });
-    await other.goto(together.url);
+    await openView(other, together.invite());
     for (const name of ['core0', 'core1', 'core2']) {
       const lane = await (await other.waitForSelector(`iframe[title="${name}"]`)).contentFrame();
       await lane!.waitForFunction(() => window.__uscope?.state()?.isSharp);

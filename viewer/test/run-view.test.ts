@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type Browser, startChromium } from '../../test/support/chromium.js';
+import { openView } from '../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { BIN, childrenOf, Running } from '../../test/support/processes.js';
@@ -45,27 +46,30 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
     });
     started.push(running);
     await running.printed('ssh -L');
-    const url = /http:\/\/127\.0\.0\.1:\d+\/#token=\S+/.exec(running.stderr)![0];
-    // At once: the daemon, which makes the directory too, may not be there yet.
-    expect((await fetch(new URL('/runs.json', url))).status).toBe(200);
-    const list = await browser.newPage({ viewport: { width: 1280, height: 720 } });
-    await list.goto(url);
+    const address = /http:\S+\?code=\S+/.exec(running.stderr)![0];
+    const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
+    const list = await context.newPage();
+    // The first answer to the list comes at once: the daemon, which makes the directory too, may not be there yet.
+    const first = list.waitForResponse((response) => response.url().endsWith('/runs.json'));
+    await openView(list, address);
+    expect((await first).status()).toBe(200);
     await list.waitForSelector('#link-core0');
-    return { cwd, running, list, url };
+    return { cwd, running, list };
   }
 
-  const openTrace = async (url: string): Promise<Page> => {
-    const page = await browser.newPage({ viewport: { width: 1280, height: 720 } });
-    await page.goto(new URL('traces/core0/', url).href);
+  /** In another tab. */
+  const openTrace = async (list: Page): Promise<Page> => {
+    const page = await list.context().newPage();
+    await page.goto(new URL('traces/core0/', list.url()).href);
     await page.waitForFunction(() => (window.__uscope?.info()?.segmentCycles.at(-1) ?? 0) > 0);
     return page;
   };
 
   it('lists the traces as they appear, says what became of a command, shows what is written, and stays when the run has ended', async () => {
     const gate = 'gate';
-    const { cwd, running, list, url } = await view('slow', '3000', gate);
+    const { cwd, running, list } = await view('slow', '3000', gate);
     await list.waitForFunction(() => document.body.textContent?.includes('recording'));
-    const page = await openTrace(url);
+    const page = await openTrace(list);
     // All that is sent before the gate.
     await page.waitForFunction(() => (window.__uscope?.info()?.segmentCycles.at(-1) ?? 0) >= 2800);
     await expect.poll(() => page.textContent('.live')).toContain('live');
@@ -75,10 +79,9 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
     await list.waitForFunction(() =>
       document.getElementById('state')?.textContent?.includes('core0: the client has not begun a cycle'),
     );
+    // Another browser is not let in.
     const other = await browser.newPage();
-    await other.goto(new URL('/', url).href);
-    await other.waitForSelector('#link-core0');
-    await expect.poll(() => other.locator('button').count()).toBe(0);
+    expect((await other.goto(list.url()))?.status()).toBe(403);
     writeFileSync(join(cwd, gate), '');
     await page.waitForFunction(() => window.__uscope?.info()?.isComplete);
     expect(await page.evaluate(() => window.__uscope.problems())).toEqual([]);
@@ -93,8 +96,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('uscope run --view', () => {
   });
 
   it('says that the simulator was killed', async () => {
-    const { running, list, url } = await view('hangs', '500');
-    const page = await openTrace(url);
+    const { running, list } = await view('hangs', '500');
+    const page = await openTrace(list);
     const [simulator] = childrenOf(running.pid, 'simulator.mjs');
     process.kill(simulator!, 'SIGKILL');
     await page.waitForFunction(() => window.__uscope?.problems().some(({ code }) => code === 'VIEW_CRASHED'));

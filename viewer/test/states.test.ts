@@ -13,6 +13,7 @@ import type { Opening, OpeningStatus } from '../../sdk/src/view/opening.js';
 import { type ServedTrace, serveView } from '../../sdk/src/view/server.js';
 import { TraceBuilder } from '../../test/support/build-trace.js';
 import { type Browser, chromiumPath, startChromium } from '../../test/support/chromium.js';
+import { openView } from '../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { modelSchema, runModel } from '../../test/support/pipeline-model.js';
@@ -55,7 +56,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
     const page = await browser.newPage({ viewport: { width: 1000, height: 600 }, ...context });
     try {
       if (init) await page.addInitScript(init);
-      await page.goto(url);
+      await openView(page, url);
       await use(page);
     } finally {
       await page.close();
@@ -82,7 +83,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
     const shown = async (trace: ServedTrace, code: string): Promise<Message> => {
       const server = await serveView(trace);
       let message: Message | undefined;
-      await withPage(server.url, async (page) => {
+      await withPage(server.invite(), async (page) => {
         message = await messageOf(page, code);
       });
       await server.close();
@@ -110,7 +111,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
       const damaged = bytes.slice();
       damaged.fill(0x55, offset + 400, offset + 440);
       const server = await serveView(served(damaged));
-      await withPage(server.url, async (page) => {
+      await withPage(server.invite(), async (page) => {
         await page.waitForSelector('.message');
         const [problem] = await page.evaluate(() => window.__uscope.problems());
         expect(problem?.code).toMatch(/^FORMAT_/);
@@ -129,7 +130,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
       const damaged = bytes.slice();
       damaged.fill(0x55, offset + 400, offset + 440);
       const server = await serveView(served(damaged));
-      await withPage(server.url, async (page) => {
+      await withPage(server.invite(), async (page) => {
         await page.waitForSelector('.message');
         expect((await codesOf(page))[0]).toMatch(/^FORMAT_/);
         await page.waitForFunction(() => window.__uscope.state()?.isCounted);
@@ -148,7 +149,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
         read: (offset, length) => current.read(offset, length),
         version: () => current.version(),
       });
-      await withPage(server.url, async (page) => {
+      await withPage(server.invite(), async (page) => {
         await drawn(page);
         current = served(traceOf(runModel(chooser(8), 900)));
         await page.reload();
@@ -293,7 +294,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
       const now: { status: OpeningStatus; made: ServedTrace | null } = { status: converting, made: null };
       const opening: Opening = { name: 'log.kanata', status: () => now.status, trace: () => now.made };
       const server = await serveView(opening);
-      await withPage(server.url, (page) => use(page, now, () => server.close()));
+      await withPage(server.invite(), (page) => use(page, now, () => server.close()));
       await server.close();
     };
 
@@ -329,7 +330,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
   describe('of the browser', () => {
     const url = async (use: (url: string) => Promise<void>) => {
       const server = await serveView(served(bytes));
-      await use(server.url);
+      await use(server.invite());
       await server.close();
     };
 

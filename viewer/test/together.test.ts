@@ -7,6 +7,7 @@ import type { ViewServer } from '../../sdk/src/view/server.js';
 import { serveTogether } from '../../sdk/src/view/several-server.js';
 import { clear, frame, set, TraceBuilder } from '../../test/support/build-trace.js';
 import { type Browser, startChromium } from '../../test/support/chromium.js';
+import { openView } from '../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { event, u32 } from '../../test/support/pipeline-model.js';
@@ -175,7 +176,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of several traces', (
     page = await browser.newPage({ viewport: { width: 1400, height: 900 }, colorScheme: 'dark' });
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-    await page.goto(server.url);
+    await openView(page, server.invite());
     await page.waitForFunction(() => (window as unknown as Together).__together?.infos().length === 3);
     await page.waitForFunction(() => {
       const frames = [...document.querySelectorAll('iframe')];

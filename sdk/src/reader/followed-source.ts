@@ -58,7 +58,7 @@ class Followed implements FollowedSource {
 
   constructor(
     private readonly url: string,
-    options: HttpOptions,
+    private readonly options: HttpOptions,
   ) {
     const { fetch = globalThis.fetch } = options;
     this.fetch = async (input, request) => {
@@ -138,7 +138,7 @@ class Followed implements FollowedSource {
 
   /** Without headers of ours: another site would have to allow them. */
   private async askFirst(): Promise<void> {
-    const answer = await this.send({ method: 'HEAD' });
+    const answer = await this.send('HEAD');
     this.isMarked = answer.headers.has(MARK_HEADER) || (answer.ok ? false : null);
     this.take(answer);
   }
@@ -151,7 +151,7 @@ class Followed implements FollowedSource {
       [GROWN_HEADER]: String(knownTail),
       ...(isKnown && { [MARK_HEADER]: this.mark! }),
     };
-    const answer = await this.send({ headers });
+    const answer = await this.send('GET', headers);
     const isOther = this.etag !== null && answer.headers.get('etag') !== this.etag;
     this.take(answer);
     if (isOther || answer.headers.get('content-type') !== GROWN_TYPE) {
@@ -167,11 +167,12 @@ class Followed implements FollowedSource {
     this.isFresh = true;
   }
 
-  private send(options: RequestInit): Promise<Response> {
+  private send(method: string, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
     const { fetch } = this;
+    const all = { ...this.options.headers, ...headers };
     // Node's types do not know the option of browsers.
     const uncached: object = { cache: 'no-store', signal: AbortSignal.timeout(PATIENCE_MS) };
-    return fetch(this.url, { ...options, ...uncached });
+    return fetch(this.url, { method, headers: all, ...uncached });
   }
 
   private take({ ok, headers }: Response): void {

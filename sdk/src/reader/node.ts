@@ -1,28 +1,19 @@
 /** Reading traces in Node: the file source and native libraries. The only part of the reader that imports Node. */
-import { fstatSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { crc32 } from '#platform/crc32';
 import { nativeZstdDecoder } from '#platform/zstd';
 import { UscopeError } from '../base/errors.js';
 import { type Codec, DEFAULT_MAX_SEGMENT_BYTES, MAX_SEGMENT_VARIABLE } from './codec.js';
 import { isHttpUrl } from './http-url.js';
+import { type FileOptions, handleSource } from './node-file.js';
 import type { OpenOptions } from './options.js';
 import type { Source } from './source.js';
 import { openTrace, type Trace } from './trace.js';
 
-export interface FileOptions {
-  /**
-   * Small reads hold up the whole process, instead of a separate thread: a file in memory is then read sooner than another
-   * thread would get the request. For programs that only read.
-   */
-  readonly blocking?: boolean | undefined;
-}
-
-/** Larger reads are worth doing something else meanwhile. */
-const MAX_BLOCKING_BYTES = 64 * 1024;
+export type { FileOptions } from './node-file.js';
 
 /** A source over a file. @throws UscopeError READER_OPEN when it cannot be opened */
-export async function fileSource(path: string, { blocking = false }: FileOptions = {}): Promise<Source> {
+export async function fileSource(path: string, options: FileOptions = {}): Promise<Source> {
   let handle: FileHandle;
   try {
     handle = await open(path, 'r');
@@ -34,14 +25,7 @@ export async function fileSource(path: string, { blocking = false }: FileOptions
       { cause },
     );
   }
-  return {
-    name: path,
-    size: async () => (blocking ? fstatSync(handle.fd) : await handle.stat()).size,
-    read: (offset, length) => readAll(handle, offset, length, blocking && length <= MAX_BLOCKING_BYTES),
-    readInto: (target, offset) =>
-      fill(handle, target, offset, blocking && target.length <= MAX_BLOCKING_BYTES),
-    close: () => handle.close(),
-  };
+  return handleSource(handle, path, options);
 }
 
 /** A source over what a user names: a file, or an http or https URL. @throws UscopeError READER_OPEN */
@@ -79,36 +63,6 @@ export const nodeCodec: Codec = {
   zstd: (frame, rawSize) => zstdDecoder()(frame, rawSize),
   crc32,
 };
-
-async function readAll(
-  handle: FileHandle,
-  offset: number,
-  length: number,
-  blocking: boolean,
-): Promise<Uint8Array> {
-  // All of it that is handed out is read into: zeros would be written for nothing.
-  const buffer = new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);
-  return buffer.subarray(0, await fill(handle, buffer, offset, blocking));
-}
-
-/** Returns the number of bytes, fewer at the end of the file. */
-async function fill(
-  handle: FileHandle,
-  buffer: Uint8Array,
-  offset: number,
-  blocking: boolean,
-): Promise<number> {
-  let filled = 0;
-  while (filled < buffer.length) {
-    const [left, at] = [buffer.length - filled, offset + filled];
-    const bytesRead = blocking
-      ? readSync(handle.fd, buffer, filled, left, at)
-      : (await handle.read(buffer, filled, left, at)).bytesRead;
-    if (bytesRead === 0) break;
-    filled += bytesRead;
-  }
-  return filled;
-}
 
 type ZstdDecoder = (frame: Uint8Array, rawSize: number) => Uint8Array;
 

@@ -1,5 +1,14 @@
-/** Opens a page in the browser of the desktop, where there is one. */
+/**
+ * Opens a page in the browser of the desktop, where there is one. Its address lets a browser in, and arguments of programs are seen by all users: the
+ * browser gets a file that leads there, which only this user may read.
+ */
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { execa } from 'execa';
+import { writeFileAtomically } from '../writer/output/atomic-file.js';
+import { escaped } from './page.js';
 
 /** @returns false where there is no browser to be seen: no display, a terminal of another machine, a container */
 export async function openBrowser(
@@ -10,7 +19,7 @@ export async function openBrowser(
   if (!command) return false;
   const [file, ...args] = command;
   try {
-    await execa(file!, [...args, url], {
+    await execa(file!, [...args, await fileLeadingTo(url)], {
       stdio: 'ignore',
       timeout: 10_000,
       env: environment,
@@ -20,6 +29,18 @@ export async function openBrowser(
   } catch {
     return false;
   }
+}
+
+/** Browsers take long to start: it is there until this process ends. */
+async function fileLeadingTo(url: string): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'uscope-browser-'));
+  process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  const file = join(directory, 'viewer.html');
+  const head = `<meta charset="utf-8"><meta name="referrer" content="no-referrer"><title>µScope</title>`;
+  const address = escaped(url);
+  const html = `<!doctype html>${head}<meta http-equiv="refresh" content="0; url=${address}"><a href="${address}">the viewer</a>\n`;
+  await writeFileAtomically(file, html, { inputs: [], mode: 0o600 });
+  return file;
 }
 
 /** null: none would be visible. */

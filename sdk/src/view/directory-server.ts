@@ -1,18 +1,18 @@
 /**
  * Serves a directory of traces on the loopback: a page that lists them as they appear, the viewer for each, and what `uscope ctl` does. A trace is
- * looked up by its name in the list; no path of a request reaches the file system. Commands need a token, which only the printed address has.
+ * looked up by its name in the list; no path of a request reaches the file system.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyOf, hasToken } from './command-token.js';
-import { readPage } from './page.js';
-import { refuse, sendJson } from './replies.js';
+import { isUscopeError } from '../base/errors.js';
+import { READS } from './access.js';
+import { readPage, withControlNamed } from './page.js';
+import { bodyOf, refuse, sendJson } from './replies.js';
 import type { OpenTrace } from './served-trace.js';
 import {
-  admit,
   answerForTrace,
   type ProgramSource,
   pageOf,
-  READS,
+  pathOf,
   sendFile,
   startServer,
   TRACE_PATH,
@@ -39,18 +39,14 @@ export interface ViewedDirectory {
   recording?(name: string): Promise<unknown>;
   /** A trace of it is being looked at: called with every read, and to return at once. */
   looking?(): void;
-  /** Answers SQL about a trace that `open` has opened. */
-  sql?(name: string): Promise<SqlAnswerer | null>;
-  /** @returns plain values for the page */
-  control(command: ViewCommand): Promise<unknown>;
-}
-
-export interface DirectoryServerOptions extends ViewServerOptions {
-  /** What a command has to bring with it; null: there are no commands. */
-  readonly token: string | null;
+  /** Answers SQL about a trace that `open` has opened; without it nobody asks. */
+  sql?(trace: OpenTrace): SqlAnswerer;
+  /** Without it nobody commands. @returns plain values for the page */
+  control?(command: ViewCommand): Promise<unknown>;
 }
 
 const TRACES = '/traces/';
+const LIST_PAGE = 'runs.html';
 const LIST_PATH = '/runs.json';
 const RECORDING_PATH = '/recording.json';
 const CONTROL_PATH = '/control';
@@ -70,10 +66,13 @@ interface Site {
 /** @throws UscopeError ENV_MISSING (the page is not built), VIEW_PORT */
 export async function serveDirectory(
   directory: ViewedDirectory,
-  { page, port = 0, token, program = null }: DirectoryServerOptions,
+  options: ViewServerOptions = {},
 ): Promise<ViewServer> {
-  const sites = new DirectorySites(directory, page ?? (await readPage()), token, program);
-  const server = await startServer(port, (request, response) => sites.answer(request, response));
+  const page = new Map(options.page ?? (await readPage()));
+  const list = Buffer.from(page.get(LIST_PAGE) ?? []).toString('utf8');
+  if (directory.control) page.set(LIST_PAGE, Buffer.from(withControlNamed(list, CONTROL_PATH.slice(1))));
+  const sites = new DirectorySites(directory, page, options.program ?? null);
+  const server = await startServer(options, (request, response) => sites.answer(request, response));
   return {
     ...server,
     close: async () => {
@@ -91,19 +90,18 @@ class DirectorySites {
   constructor(
     private readonly directory: ViewedDirectory,
     private readonly page: ReadonlyMap<string, Uint8Array>,
-    private readonly token: string | null,
     private readonly program: ProgramSource | null,
   ) {}
 
   async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const isCommand = request.url === CONTROL_PATH;
     const isQuestion = request.url?.startsWith(TRACES) && request.url.endsWith(SQL_PATH);
-    const path = admit(request, response, isCommand || isQuestion ? ['POST'] : READS);
+    const path = pathOf(request, response, isCommand || isQuestion ? ['POST'] : READS);
     if (path === null) return;
     if (isCommand) return this.command(request, response);
     if (path === LIST_PATH) return sendJson(response, await this.list());
     if (path.startsWith(TRACES)) return this.trace(path.slice(TRACES.length), request, response);
-    sendFile(response, this.page, path === '/' ? 'runs.html' : path.slice(1));
+    sendFile(response, this.page, path === '/' ? LIST_PAGE : path.slice(1));
   }
 
   async close(): Promise<void> {
@@ -126,17 +124,23 @@ class DirectorySites {
   private async trace(rest: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const slash = rest.indexOf('/');
     const name = decoded(slash < 0 ? rest : rest.slice(0, slash));
-    const site = name === null ? null : await this.site(name);
+    let site: Site | null = null;
+    try {
+      if (name !== null) site = await this.site(name);
+    } catch (error) {
+      if (!isUscopeError(error)) throw error;
+      return refuse(response, 404, error.message);
+    }
     if (!site) return refuse(response, 404, 'there is no such trace');
     if (rest.endsWith(TRACE_PATH)) this.directory.looking?.();
     if (slash >= 0 && rest.slice(slash) === RECORDING_PATH)
       return sendJson(response, (await this.directory.recording?.(name!)) ?? null);
     if (slash >= 0 && rest.slice(slash) === SQL_PATH && site.sql)
-      return answerSql(request, response, site.sql, this.token);
+      return answerSql(request, response, site.sql);
     if (slash >= 0)
       return answerForTrace(rest.slice(slash), request, response, site.files, site.trace, this.program);
     // Addresses in the page are relative to it.
-    response.writeHead(308, { location: `${TRACES}${encodeURIComponent(name!)}/` }).end();
+    response.writeHead(308, { location: `${encodeURIComponent(name!)}/` }).end();
   }
 
   private async site(name: string): Promise<Site | null> {
@@ -144,24 +148,27 @@ class DirectorySites {
     if (known) return known;
     const opening = this.opened(name);
     this.open.set(name, opening);
-    const site = await opening.catch(() => null);
-    // It may be there later.
-    if (!site) this.open.delete(name);
-    return site;
+    try {
+      const site = await opening;
+      if (!site) this.open.delete(name); // it may be there later
+      return site;
+    } catch (error) {
+      this.open.delete(name);
+      throw error;
+    }
   }
 
   private async opened(name: string): Promise<Site | null> {
-    const { directory, page, program, token } = this;
+    const { directory, page, program } = this;
     const trace = await directory.open(name);
     if (!trace) return null;
-    const sql = token === null ? null : ((await directory.sql?.(name)) ?? null);
-    const recording = RECORDING_PATH.slice(1);
-    return { trace, sql, files: pageOf(page, trace, { recording, program, hasSql: sql !== null }) };
+    const sql = directory.sql?.(trace) ?? null;
+    const [recording, control] = [RECORDING_PATH.slice(1), directory.control ? `../..${CONTROL_PATH}` : null];
+    return { trace, sql, files: pageOf(page, trace, { recording, control, program, hasSql: sql !== null }) };
   }
 
   private async command(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    if (!hasToken(request, this.token))
-      return refuse(response, 403, 'commands need the token of the address that was printed');
+    if (!this.directory.control) return refuse(response, 403, 'this page only shows, and commands nothing');
     const command = commandOf(await bodyOf(request, MAX_COMMAND_BYTES));
     if (!command) return refuse(response, 400, 'this is no command');
     try {

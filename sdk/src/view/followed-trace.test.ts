@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { add, annotate, coreSchema, frame, stage, TraceBuilder } from '../../../test/support/build-trace.js';
+import { type Entered, enter } from '../../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
 import { startRangeServer } from '../../../test/support/range-server.js';
 import { concatBytes } from '../base/bytes.js';
@@ -26,6 +27,7 @@ let path: string;
 let builder: TraceBuilder;
 let served: Awaited<ReturnType<typeof openServedTrace>>;
 let server: ViewServer;
+let entered: Entered;
 let cycle: number;
 let requests: { method: string; range: string | null; status: number }[];
 
@@ -39,6 +41,7 @@ beforeEach(async () => {
   addSegments(3);
   served = await openServedTrace(path);
   server = await serveView(served, { page });
+  entered = await enter(server.invite());
   requests = [];
 });
 afterEach(async () => {
@@ -64,7 +67,7 @@ const counted: typeof fetch = async (input, options) => {
 };
 
 async function follow(): Promise<{ source: FollowedSource; trace: Trace }> {
-  const source = followedSource(`${server.url}trace.uscope`, { fetch: counted });
+  const source = followedSource(`${server.url}trace.uscope`, { fetch: counted, headers: entered.headers });
   const trace = await openTrace(source);
   // It finds out which server that is, and asks it from then on.
   for (let asked = 0; asked < 2; asked++) if (await source.hasNews()) await trace.poll();
@@ -101,7 +104,7 @@ describe('a trace that is followed', () => {
     };
     cycle = 0;
     addLarge(60);
-    const source = followedSource(`${server.url}trace.uscope`, { fetch: counted });
+    const source = followedSource(`${server.url}trace.uscope`, { fetch: counted, headers: entered.headers });
     const trace = await openTrace(source);
     expect(trace.segmentCount).toBe(60);
     const opening = requests.length;
@@ -193,7 +196,7 @@ describe('a trace that is followed', () => {
     'is served as ever to who knows the segment %s',
     async (known) => {
       const answer = await fetch(`${server.url}trace.uscope`, {
-        headers: { 'uscope-grown': known, range: 'bytes=0-3' },
+        headers: { ...entered.headers, 'uscope-grown': known, range: 'bytes=0-3' },
       });
       expect([answer.status, await answer.text()]).toEqual([206, 'uSCP']);
     },

@@ -6,7 +6,6 @@ export { type CanvasPictureRequest, drawPicture } from './canvas/draw-picture.js
 export { findChromium } from './chromium/find.js';
 export { type PictureRequest, takePicture } from './chromium/take-picture.js';
 export {
-  type DirectoryServerOptions,
   serveDirectory,
   type ViewCommand,
   type ViewedDirectory,
@@ -17,7 +16,7 @@ export { choosePainter, PAINTERS, type Painter } from './painter.js';
 export { PICTURE_FORMS } from './picture-forms.js';
 export type { Picture } from './pictures/picture.js';
 export { ServedProgram } from './program.js';
-export { type OpenTrace, openServedTrace } from './served-trace.js';
+export { type OpenTrace, openServedTrace, type ServedTraceOptions } from './served-trace.js';
 export {
   type ServedTrace,
   serveView,

@@ -65,6 +65,8 @@ export interface PagePlaces {
   readonly status?: string | null;
   /** Where it asks what the trace's daemon says; null: nowhere. */
   readonly recording?: string | null;
+  /** Where it sends commands to that daemon; null: it may only look. */
+  readonly control?: string | null;
   /** Where it asks in SQL; null: nowhere. */
   readonly sql?: string | null;
   /** The program's ELF file, and where it asks for lines of source; null: no program was given. */
@@ -82,17 +84,22 @@ export interface ProgramPlaces {
 export function withTraceNamed(
   html: string,
   name: string,
-  { address, status = null, recording = null, sql = null, program = null }: PagePlaces,
+  { address, status = null, recording = null, control = null, sql = null, program = null }: PagePlaces,
 ): string {
   return withNames(html, {
     'uscope-trace': address,
     'uscope-name': name,
     'uscope-status': status,
     'uscope-recording': recording,
+    'uscope-control': control,
     'uscope-sql': sql,
     ...programNames(program),
   });
 }
+
+/** Names to the list of a directory where commands go. */
+export const withControlNamed = (html: string, control: string): string =>
+  withNames(html, { 'uscope-control': control });
 
 /** Names to a page of which the address says the trace the program that ran. */
 export const withProgramNamed = (html: string, program: ProgramPlaces): string =>
@@ -147,7 +154,7 @@ function withMetas(html: string, names: readonly (readonly [key: string, value: 
   return html.replace('</title>', () => `</title>${metas.join('')}`);
 }
 
-function escaped(text: string): string {
+export function escaped(text: string): string {
   const entities: Readonly<Record<string, string>> = {
     '&': '&amp;',
     '<': '&lt;',

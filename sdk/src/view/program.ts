@@ -1,7 +1,7 @@
 /** The program that ran, for the page: its ELF file, whose symbols the page reads, and lines of source for addresses it asks about. */
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { UscopeError } from '../base/errors.js';
 import { ElfSymbols, type FunctionSymbol } from '../semantics/program/index.js';
 import { SourceLines, SourceTexts } from '../semantics/program/node-lines.js';
@@ -14,22 +14,27 @@ const MAX_ADDRESSES = 512;
 const ADDRESS = /^[0-9a-f]{1,16}$/;
 const MAX_TEXT = 400;
 
-export class ServedProgram implements ProgramSource {
-  private readonly lines: SourceLines;
-  private readonly texts = new SourceTexts();
+export interface ProgramOptions {
+  /** Source files are read below these, below the directory of the program and below the working directory. */
+  readonly sources?: readonly string[] | undefined;
+  /** Called with the first source file that is here, but not below them. */
+  readonly onOutside?: ((file: string) => void) | undefined;
+}
 
+export class ServedProgram implements ProgramSource {
   private constructor(
-    path: string,
     readonly bytes: Uint8Array,
     private readonly symbols: ElfSymbols,
-  ) {
-    this.lines = new SourceLines(path);
-  }
+    private readonly lines: SourceLines,
+    private readonly texts: SourceTexts,
+  ) {}
 
   /** @throws UscopeError READER_OPEN, CONVERT_*: it cannot be read, is no ELF file or has no symbols */
-  static async open(path: string): Promise<ServedProgram> {
+  static async open(path: string, { sources = [], onOutside }: ProgramOptions = {}): Promise<ServedProgram> {
     const bytes = await readProgram(path);
-    return new ServedProgram(path, bytes, ElfSymbols.parse(bytes));
+    const symbols = ElfSymbols.parse(bytes);
+    const texts = new SourceTexts([dirname(await realpath(path)), process.cwd(), ...sources], onOutside);
+    return new ServedProgram(bytes, symbols, new SourceLines(path), texts);
   }
 
   get functions(): readonly FunctionSymbol[] {

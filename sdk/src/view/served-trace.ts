@@ -1,29 +1,43 @@
 /** A file or a URL as what the server hands out. */
-import { statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { isUscopeError, UscopeError } from '../base/errors.js';
 import { toHex } from '../base/hex.js';
 import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_SIZE } from '../format/header.js';
 import { GrowingFile } from '../reader/growing-file.js';
 import { encodeGrownParts } from '../reader/grown-parts.js';
 import { isHttpUrl } from '../reader/http-url.js';
 import { httpVersion, type Source } from '../reader/index.js';
-import { fileSource, openSource } from '../reader/node.js';
+import { openSource } from '../reader/node.js';
 import { isLocked } from '../writer/output/path-lock.js';
 import type { ServedTrace } from './server.js';
+import { isLink, openTraceToServe, type TraceFile, versionAt } from './trace-file.js';
 
-export type OpenTrace = ServedTrace & { close(): Promise<void> };
+export type OpenTrace = ServedTrace & {
+  /** Path or URL, for readers of the same trace. @throws UscopeError READER_UNTRUSTED: another file has the path, which is not served */
+  whereNow(): Promise<string>;
+  close(): Promise<void>;
+};
+
+export interface ServedTraceOptions {
+  /** Instead of the file's. */
+  readonly name?: string | undefined;
+  /** A link at the path is followed: the user named it. Default: true. */
+  readonly followsLinks?: boolean | undefined;
+  /** Called when a file that gets the path later is not served, once for each. */
+  readonly onRefused?: ((error: UscopeError) => void) | undefined;
+}
 
 /** Files that had the name before stay open for the answers that are being sent: at most this number. */
 const MAX_OLD = 4;
 /** Between two looks whether somebody writes the file. */
 const LOCK_MS = 1000;
 
-/**
- * @param name instead of the file's
- * @throws UscopeError READER_OPEN, READER_HTTP_*
- */
-export async function openServedTrace(pathOrUrl: string, name?: string): Promise<OpenTrace> {
-  return isHttpUrl(pathOrUrl) ? servedUrl(pathOrUrl) : ServedFile.open(pathOrUrl, name);
+/** @throws UscopeError READER_OPEN, READER_HTTP_*, READER_UNTRUSTED, FORMAT_* (a file that is not a trace) */
+export async function openServedTrace(
+  pathOrUrl: string,
+  options: ServedTraceOptions = {},
+): Promise<OpenTrace> {
+  return isHttpUrl(pathOrUrl) ? servedUrl(pathOrUrl) : ServedFile.open(pathOrUrl, options);
 }
 
 async function servedUrl(url: string): Promise<OpenTrace> {
@@ -38,21 +52,14 @@ async function servedUrl(url: string): Promise<OpenTrace> {
     },
     read: (offset, length) => source.read(offset, length),
     version: async () => hashed(await httpVersion(url)),
+    whereNow: async () => url,
     close: async () => source.close?.(),
   };
 }
 
-interface OneVersion {
-  readonly source: Source;
-  readonly version: string;
+interface OneVersion extends TraceFile {
   /** For readers that follow it. */
   readonly growing: GrowingFile;
-}
-
-/** What one look at a path says of the file there. */
-interface Facts {
-  readonly version: string;
-  readonly size: number;
 }
 
 /** Stretches of the file of at most 1 MiB, kept for readers that follow the same trace. */
@@ -60,29 +67,36 @@ const MAX_STRETCHES = 8;
 /** Shorter ones are read sooner than looked up. */
 const SHARED_BYTES = 64 * 1024;
 
-/** A path. When another file gets its name, that one is served, under another version. */
+/** A file that was opened by its path. When another trace gets the path, that one is served, under another version. */
 class ServedFile implements OpenTrace {
   private readonly old: OneVersion[] = [];
   private abandoned: Promise<boolean> = Promise.resolve(false);
   private looked = Number.NEGATIVE_INFINITY;
   private readonly stretches = new Map<string, Promise<Uint8Array>>();
+  private refused: string | null = null;
 
   private constructor(
     private readonly path: string,
     readonly name: string,
+    private readonly followsLinks: boolean,
+    private readonly onRefused: (error: UscopeError) => void,
     private current: OneVersion,
   ) {}
 
-  static async open(path: string, name = basename(path)): Promise<ServedFile> {
-    const source = await fileSource(path, { blocking: true });
-    return new ServedFile(path, name, versionOf(source, (await factsOf(path)).version));
+  static async open(
+    path: string,
+    { name = basename(path), followsLinks = true, onRefused = () => undefined }: ServedTraceOptions,
+  ): Promise<ServedFile> {
+    // A file that gets the path later may be a link only where one was.
+    const follows = followsLinks && isLink(path);
+    const file = await openTraceToServe(path, { followsLinks: follows, formerUid: null });
+    return new ServedFile(path, name, follows, onRefused, followed(file));
   }
 
   /** One look at the file for the whole answer. It follows the request: what the reader read before is never longer than the size. */
   async pinned(): Promise<ServedTrace> {
-    const facts = await factsOf(this.path).catch(() => null);
-    const { source, version, growing } = await this.versionNow(facts);
-    const size = facts?.size ?? (await source.size());
+    const { source, version, growing } = await this.look();
+    const size = await source.size();
     const mark = await markOf(source);
     return {
       name: this.name,
@@ -147,26 +161,49 @@ class ServedFile implements OpenTrace {
     for (const { source } of [...this.old, this.current]) await source.close?.();
   }
 
-  private async look(): Promise<OneVersion> {
-    return this.versionNow(await factsOf(this.path).catch(() => null));
+  async whereNow(): Promise<string> {
+    const { version } = await this.look();
+    const there = versionAt(this.path, this.followsLinks);
+    if (there === null || there === version) return this.path;
+    throw new UscopeError('READER_UNTRUSTED', 'another file has this name now, which is not served', {
+      file: this.path,
+    });
   }
 
-  /** @param facts null: while no file has the name, the one opened last is served */
-  private async versionNow(facts: Facts | null): Promise<OneVersion> {
-    if (facts === null || facts.version === this.current.version) return this.current;
+  /** While no file has the path, or one that is not served, the one opened last is. */
+  private async look(): Promise<OneVersion> {
+    const there = versionAt(this.path, this.followsLinks);
+    if (there === null || there === this.current.version) return this.current;
+    const file = await this.replacement(there);
+    // Another request may have been sooner.
+    if (file === null || file.version === this.current.version) {
+      await file?.source.close?.();
+      return this.current;
+    }
     this.old.push(this.current);
     this.stretches.clear();
-    this.current = versionOf(await fileSource(this.path, { blocking: true }), facts.version);
+    this.current = followed(file);
     if (this.old.length > MAX_OLD) await this.old.shift()?.source.close?.();
     return this.current;
   }
+
+  /** null: it is not served. */
+  private async replacement(version: string): Promise<TraceFile | null> {
+    const { followsLinks, current } = this;
+    try {
+      return await openTraceToServe(this.path, { followsLinks, formerUid: current.uid });
+    } catch (error) {
+      if (!isUscopeError(error)) throw error;
+      // The header is being written: it is looked at again, as all are, but not reported.
+      if (error.code === 'FORMAT_TRUNCATED') return null;
+      if (this.refused !== version) this.onRefused(error.at({ file: this.path }));
+      this.refused = version;
+      return null;
+    }
+  }
 }
 
-const versionOf = (source: Source, version: string): OneVersion => ({
-  source,
-  version,
-  growing: new GrowingFile(source),
-});
+const followed = (file: TraceFile): OneVersion => ({ ...file, growing: new GrowingFile(file.source) });
 
 /** null: the reader finds out by itself what there is. */
 async function grownOf(
@@ -181,15 +218,6 @@ async function grownOf(
 function remember<T>(entries: Map<string, T>, key: string, value: T, most: number): void {
   entries.set(key, value);
   if (entries.size > most) entries.delete(entries.keys().next().value!);
-}
-
-/** A trace that grows keeps its version: its reader knows how to follow it. Another file has another one. */
-async function factsOf(path: string): Promise<Facts> {
-  const { ino, dev, birthtimeMs, size } = statSync(path);
-  return {
-    version: [dev, ino, Math.round(birthtimeMs)].map((part) => part.toString(36)).join('-'),
-    size,
-  };
 }
 
 /**

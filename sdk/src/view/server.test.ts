@@ -1,13 +1,16 @@
 /** The server of `uscope view`: ranges, versions, what it refuses, what it allows the page. */
-import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { coreSchema, TraceBuilder } from '../../../test/support/build-trace.js';
+import { type Entered, enter } from '../../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
+import { HEADER_SIZE } from '../format/header.js';
 import { httpSource } from '../reader/index.js';
-import { commandFor } from './browser.js';
+import { commandFor, openBrowser } from './browser.js';
 import type { OpeningStatus } from './opening.js';
 import { withTraceNamed } from './page.js';
 import { parseRange } from './ranges.js';
@@ -18,6 +21,7 @@ import { type ServedTrace, serveView, type ViewServer } from './server.js';
 limitOfFile(PROCESSES_MS);
 
 const bytes = Uint8Array.from({ length: 3_000_000 }, (_, index) => (index * 7 + (index >> 8)) & 255);
+bytes.set(new TraceBuilder({ schema: coreSchema }).bytes.subarray(0, HEADER_SIZE));
 const page = new Map([
   ['index.html', Buffer.from('<html><head><title>t</title></head></html>')],
   ['page.js', Buffer.from('1')],
@@ -26,6 +30,7 @@ const page = new Map([
 let directory: string;
 let path: string;
 let server: ViewServer;
+let entered: Entered;
 let trace: ServedTrace & { close(): Promise<void> };
 
 beforeAll(async () => {
@@ -34,6 +39,7 @@ beforeAll(async () => {
   await writeFile(path, bytes);
   trace = await openServedTrace(path);
   server = await serveView(trace, { page });
+  entered = await enter(server.invite());
 });
 afterAll(async () => {
   await server?.close();
@@ -48,10 +54,12 @@ interface Answer {
 }
 
 /** As it is: `fetch` would tidy up paths and refuse to name another host. */
-function ask(target: string, headers: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+function ask(target: string, more: Record<string, string> = {}, method = 'GET'): Promise<Answer> {
+  const path = new URL(server.url).pathname + target.slice(1);
+  const headers = { ...entered.headers, ...more };
   return new Promise((resolve, reject) => {
     const { port } = server;
-    const sent = request({ host: '127.0.0.1', port, path: target, method, headers }, (response) => {
+    const sent = request({ host: '127.0.0.1', port, path, method, headers }, (response) => {
       const parts: Buffer[] = [];
       response.on('data', (part: Buffer) => parts.push(part));
       response.on('end', () =>
@@ -104,7 +112,7 @@ describe('the trace', () => {
   });
 
   it('is read by the SDK as from any server', async () => {
-    const source = httpSource(`${server.url}trace.uscope`);
+    const source = httpSource(`${server.url}trace.uscope`, { headers: entered.headers });
     expect(await source.size()).toBe(bytes.length);
     expect(Buffer.from(await source.read(2_000_000, 1000)).equals(bytes.subarray(2_000_000, 2_001_000))).toBe(
       true,
@@ -165,7 +173,6 @@ describe('what is refused', () => {
     '/constructor',
     '/__proto__',
     '/page.js%00',
-    'http://127.0.0.1/etc/passwd',
   ])('path %s', async (target) => {
     expect((await ask(target)).status).toBe(404);
   });
@@ -211,8 +218,9 @@ describe('a trace that is being made', () => {
     let status: OpeningStatus = { state: 'converting', format: 'Kanata', part: 0.25 };
     let made: ServedTrace | null = null;
     const other = await serveView({ name: 'log.kanata', status: () => status, trace: () => made }, { page });
-    const get = async (target: string) => fetch(new URL(target, other.url));
-    const html = await (await get('/')).text();
+    const { url, headers } = await enter(other.invite());
+    const get = async (target: string) => fetch(new URL(target, url), { headers });
+    const html = await (await get('')).text();
     expect(html).toContain('<meta name="uscope-name" content="log.kanata" />');
     expect(html).toContain('<meta name="uscope-status" content="status.json" />');
     expect(await (await get('status.json')).json()).toEqual(status);
@@ -229,23 +237,6 @@ describe('a trace that is being made', () => {
   });
 });
 
-describe('a file that is replaced', () => {
-  it('is another version from then on; answers under way stay with the old one', async () => {
-    const name = join(directory, 'replaced');
-    await writeFile(name, 'old old old');
-    const opened = await openServedTrace(name);
-    const before = await opened.version();
-    const pinned = await opened.pinned!();
-    await writeFile(`${name}.new`, 'new');
-    await rename(`${name}.new`, name);
-    expect(await opened.version()).not.toBe(before);
-    expect([await opened.size(), await pinned.size()]).toEqual([3, 11]);
-    expect(Buffer.from(await pinned.read(0, 11)).toString()).toBe('old old old');
-    expect(Buffer.from(await opened.read(0, 3)).toString()).toBe('new');
-    await opened.close();
-  });
-});
-
 describe('a file that becomes shorter', () => {
   it('ends the answer early instead of filling it', async () => {
     const short: ServedTrace = {
@@ -255,7 +246,9 @@ describe('a file that becomes shorter', () => {
       version: async () => '1',
     };
     const other = await serveView(short, { page });
-    await expect(fetch(`${other.url}trace.uscope`).then((answer) => answer.arrayBuffer())).rejects.toThrow();
+    const { url, headers } = await enter(other.invite());
+    const answer = fetch(new URL('trace.uscope', url), { headers });
+    await expect(answer.then((one) => one.arrayBuffer())).rejects.toThrow();
     await other.close();
   });
 });
@@ -270,6 +263,22 @@ describe('a browser', () => {
     ['darwin', { CI: 'true' }, null],
   ] as const)('on %s with %j', (platform, environment, command) => {
     expect(commandFor(platform, environment)).toEqual(command);
+  });
+});
+
+describe('a browser that is started', () => {
+  it('gets no address in its arguments, which all users see, but a file that only this user reads', async () => {
+    const program = join(directory, 'xdg-open');
+    await writeFile(program, `#!/bin/sh\nprintf '%s\\n' "$@" > "$0.arguments"\n`, { mode: 0o755 });
+    const environment = { DISPLAY: ':0', PATH: `${directory}:${process.env.PATH}` };
+    const address = server.invite('#at=1&core=a');
+    expect(await openBrowser(address, environment)).toBe(true);
+    const [file = '', ...others] = (await readFile(`${program}.arguments`, 'utf8')).trim().split('\n');
+    expect(others).toEqual([]);
+    expect(file).not.toContain('http');
+    expect(await readFile(file, 'utf8')).toContain(`content="0; url=${address}"`);
+    const modes = await Promise.all([file, dirname(file)].map(async (one) => (await stat(one)).mode & 0o777));
+    expect(modes).toEqual([0o600, 0o700]);
   });
 });
 

@@ -1,11 +1,13 @@
 /**
  * Serves the viewer's page and one trace on the loopback. Nothing else can be asked for: paths are looked up in a table, never joined to a
- * directory. Requests that name another host are refused, so that no page of another site reaches the trace by a name that it points here.
+ * directory. Requests that name another host are refused, so that no page of another site reaches the trace by a name that it points here;
+ * so are those of browsers that were not let in (`access.ts`).
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { UscopeError } from '../base/errors.js';
 import { GROWN_HEADER, GROWN_TYPE, MARK_HEADER, WRITER_HEADER } from '../reader/followed-source.js';
+import { Access, READS } from './access.js';
 import { isOpening, type Opening, type OpeningStatus } from './opening.js';
 import { PAGE_FILES, readPage, withTraceNamed } from './page.js';
 import { PROGRAM_PLACES } from './program-paths.js';
@@ -45,16 +47,21 @@ export interface ViewServerOptions {
   readonly page?: ReadonlyMap<string, Uint8Array> | undefined;
   /** What the core ran. */
   readonly program?: ProgramSource | null | undefined;
+  /** Every user of the machine may look; nobody commands or asks in SQL. */
+  readonly isShared?: boolean | undefined;
 }
 
 export interface TraceServerOptions extends ViewServerOptions {
-  /** Who answers SQL about the trace, and what a question has to bring with it. */
-  readonly sql?: { readonly answerer: SqlAnswerer; readonly token: string } | null | undefined;
+  /** Who answers SQL about the trace; null: nobody. */
+  readonly sql?: SqlAnswerer | null | undefined;
 }
 
 export interface ViewServer {
   readonly port: number;
+  /** Of the page, for a browser that is in. */
   readonly url: string;
+  /** An address that lets one browser in. @param place where it leads: what follows the address of the page, `#` or `?` first */
+  invite(place?: string): string;
   close(): Promise<void>;
 }
 
@@ -95,10 +102,10 @@ export async function serveView(
   const { program = null, sql = null } = options;
   const page = options.page ?? (await readPage());
   const files = pageOf(page, subject, { program, hasSql: sql !== null });
-  return startServer(options.port ?? 0, async (request, response) => {
+  return startServer(options, async (request, response) => {
     const isQuestion = request.url === SQL_PATH && sql !== null;
-    const path = admit(request, response, isQuestion ? ['POST'] : READS);
-    if (path !== null && isQuestion) await answerSql(request, response, sql.answerer, sql.token);
+    const path = pathOf(request, response, isQuestion ? ['POST'] : READS);
+    if (path !== null && isQuestion) await answerSql(request, response, sql);
     else if (path !== null) await answerForTrace(path, request, response, files, subject, program);
   });
 }
@@ -107,6 +114,8 @@ export async function serveView(
 export interface PageSources {
   /** Where it asks what the trace's daemon says. */
   readonly recording?: string | null;
+  /** Where it sends commands to that daemon. */
+  readonly control?: string | null;
   readonly program?: ProgramSource | null;
   /** It may ask in SQL. */
   readonly hasSql?: boolean;
@@ -116,7 +125,7 @@ export interface PageSources {
 export function pageOf(
   page: ReadonlyMap<string, Uint8Array>,
   subject: ServedTrace | Opening,
-  { recording = null, program = null, hasSql = false }: PageSources = {},
+  { recording = null, control = null, program = null, hasSql = false }: PageSources = {},
 ): Map<string, Uint8Array> {
   const files = new Map(page);
   const html = Buffer.from(files.get('index.html') ?? []).toString('utf8');
@@ -124,6 +133,7 @@ export function pageOf(
     address: TRACE_PATH.slice(1),
     status: isOpening(subject) ? STATUS_PATH.slice(1) : null,
     recording,
+    control,
     sql: hasSql ? SQL_PATH.slice(1) : null,
     program: program && PROGRAM_PLACES,
   };
@@ -131,18 +141,23 @@ export function pageOf(
   return files;
 }
 
-/** @throws UscopeError VIEW_PORT */
+/** @param answer gets the requests that are admitted, with paths below the page's. @throws UscopeError VIEW_PORT */
 export async function startServer(
-  wantedPort: number,
+  { port: wantedPort = 0, isShared = false }: ViewServerOptions,
   answer: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
 ): Promise<ViewServer> {
+  const access = isShared ? null : new Access();
   const server = createServer((request, response) => {
-    answer(request, response).catch((error: Error) => fail(response, error));
+    if (isAdmitted(request, response, access))
+      answer(request, response).catch((error: Error) => fail(response, error));
   });
   const port = await listen(server, wantedPort);
+  const origin = `http://${LOOPBACK}:${port}`;
+  const url = origin + (access?.root ?? '/');
   return {
     port,
-    url: `http://${LOOPBACK}:${port}/`,
+    url,
+    invite: (place = '') => (access ? origin + access.invite(place) : url + place),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -167,25 +182,34 @@ function listen(server: Server, port: number): Promise<number> {
   });
 }
 
-export const READS: readonly string[] = ['GET', 'HEAD'];
+/** What holds for every answer. @param access null: everybody may look. @returns false: it is refused already */
+function isAdmitted(request: IncomingMessage, response: ServerResponse, access: Access | null): boolean {
+  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
+  if (!isOwnHost(request.headers.host)) {
+    refuse(response, 421, 'this server answers for the loopback only');
+    return false;
+  }
+  return access ? access.admits(request, response) : isMethod(request, response, READS);
+}
 
-/** What holds for every answer. @returns the path asked for; null: it is refused already */
-export function admit(
+function isMethod(
+  { method = '' }: IncomingMessage,
+  response: ServerResponse,
+  methods: readonly string[],
+): boolean {
+  if (methods.includes(method)) return true;
+  response.setHeader('allow', methods.join(', '));
+  refuse(response, 405, `only ${methods.join(' and ')}`);
+  return false;
+}
+
+/** @returns the path asked for; null: another method is refused already */
+export function pathOf(
   request: IncomingMessage,
   response: ServerResponse,
   methods: readonly string[],
 ): string | null {
-  for (const [name, value] of Object.entries(HEADERS)) response.setHeader(name, value);
-  if (!isOwnHost(request.headers.host)) {
-    refuse(response, 421, 'this server answers for the loopback only');
-    return null;
-  }
-  if (!methods.includes(request.method ?? '')) {
-    response.setHeader('allow', methods.join(', '));
-    refuse(response, 405, `only ${methods.join(' and ')}`);
-    return null;
-  }
-  return (request.url ?? '/').split('?', 1)[0] ?? '/';
+  return isMethod(request, response, methods) ? ((request.url ?? '/').split('?', 1)[0] ?? '/') : null;
 }
 
 export async function answerForTrace(

@@ -1,8 +1,7 @@
-/** Questions in SQL from the page, which another room answers: who may ask, what a question may be, and what ends it. */
+/** Questions in SQL from the page, which another room answers: what a question may be, and what ends it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isUscopeError } from '../base/errors.js';
-import { bodyOf, hasToken } from './command-token.js';
-import { refuse, sendJson } from './replies.js';
+import { bodyOf, refuse, sendJson } from './replies.js';
 
 /** A range of time, in cycles of the clock that the page shows. */
 export interface ShownTime {
@@ -36,15 +35,12 @@ export const SQL_PATH = '/sql';
 const MAX_QUESTION_BYTES = 65_536;
 const MAX_TIMEOUT_MS = 3_600_000;
 
-/** The answer to one POST of `SQL_PATH`, which `admit` has let through. */
+/** The answer to one POST of `SQL_PATH`. */
 export async function answerSql(
   request: IncomingMessage,
   response: ServerResponse,
   answerer: SqlAnswerer,
-  token: string | null,
 ): Promise<void> {
-  if (!hasToken(request, token))
-    return refuse(response, 403, 'questions need the token of the address that was printed');
   const wanted = wantedOf(await bodyOf(request, MAX_QUESTION_BYTES));
   if (wanted === null) return refuse(response, 400, 'this is no question');
   // A page that is closed, or cancels, ends its connection.

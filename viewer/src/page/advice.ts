@@ -28,7 +28,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   VIEW_EMPTY:
     'The run ended before its first cycle was recorded, or recording was paused. `uscope info FILE` shows what is known of it.',
   VIEW_LOST:
-    'Start `uscope view` again, with the same --port, and reload the page. The address holds what is shown.',
+    'Start `uscope view` again and open the address that it prints. This address holds what is shown, from # on: add that to the new one.',
   VIEW_NO_CORE: '`uscope diff A B` compares any two traces.',
   VIEW_STORAGE: 'Allow this page to store data, or keep its address: it holds what is shown.',
 };

@@ -1,6 +1,5 @@
 /** What the daemon that writes the trace says of it, and commands to it: of a page of `uscope view DIR` and `uscope run --view`. */
 import { signal } from '@preact/signals';
-import { opened } from './link-state.js';
 import { info } from './store.js';
 
 /** Of sdk/src/cli/view/daemons.ts. */
@@ -26,21 +25,14 @@ export const recording = signal<Recording | null>(null);
 export const outcome = signal<{ readonly text: string; readonly isBad: boolean } | null>(null);
 
 const POLL_MS = 500;
-const TOKEN_KEY = 'uscope.view.token';
 
-const place = document.querySelector<HTMLMetaElement>('meta[name="uscope-recording"]')?.content ?? null;
+const placeOf = (name: string): string | null =>
+  document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? null;
+const place = placeOf('uscope-recording');
+const control = placeOf('uscope-control');
 
-/** From the link, which loses it: links that are copied command nothing. Kept for this tab, which may be reloaded. */
-export const token: string | null = tokenOf(opened.texts.get('token')?.[0] ?? null);
-
-function tokenOf(given: string | null): string | null {
-  try {
-    if (given !== null) sessionStorage.setItem(TOKEN_KEY, given);
-    return given ?? sessionStorage.getItem(TOKEN_KEY);
-  } catch {
-    return given;
-  }
-}
+/** The server takes commands; otherwise the page may only look. */
+export const mayCommand = control !== null;
 
 /** Asks while the trace is being written. @returns what ends it */
 export function followRecording(): () => void {
@@ -74,9 +66,9 @@ export async function command(action: Action, operand: string | null): Promise<v
   const trace = recording.value?.name ?? null;
   outcome.value = { text: `${action}…`, isBad: false };
   try {
-    const answer = await fetch('/control', {
+    const answer = await fetch(new URL(control!, document.baseURI), {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ action, trace, operand }),
     });
     if (!answer.ok) outcome.value = { text: (await answer.text()).trim(), isBad: true };

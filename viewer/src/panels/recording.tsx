@@ -1,7 +1,7 @@
 /** How the trace is being written: rate and warnings of the daemon in the status line, and a menu with what `uscope ctl` does. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { type Action, command, followRecording, outcome, recording, token } from '../page/recording.js';
+import { type Action, command, followRecording, mayCommand, outcome, recording } from '../page/recording.js';
 import { info } from '../page/store.js';
 
 const DEFAULT_LABEL = 'from the viewer';
@@ -56,7 +56,7 @@ function Menu({ onClose }: { onClose: () => void }) {
       {now.warnings.map((one) => (
         <p key={one} class="end lost">{one}</p>
       ))}
-      {token === null ? <p class="hint">This page may only look: open the address that the command printed to pause, resume and mark.</p> : <Commands />}
+      {mayCommand ? <Commands /> : <p class="hint">This page may only look: uscope view was started with --read-only or --no-token.</p>}
       <p class={outcome.value?.isBad ? 'end lost' : 'hint'} role="status">{outcome.value?.text ?? ''}</p>
       <button type="button" class="tool" onClick={onClose}>close</button>
     </section>

@@ -1,4 +1,4 @@
-/** The traces of a directory, as they appear; each is a link to its picture. With the token of the address, what `uscope ctl` does. */
+/** The traces of a directory, as they appear; each is a link to its picture. Where the server takes commands, what `uscope ctl` does. */
 import { bytesText, element, grouped } from './elements.js';
 import { type ListedRing, ringFigure } from './ring.js';
 
@@ -39,7 +39,8 @@ const POLL_MS = 1000;
 const MAX_TOGETHER = 32;
 /** How long what became of a command is shown. */
 const OUTCOME_MS = 10_000;
-const token = /[#&]token=([\w-]+)/.exec(location.hash)?.[1] ?? null;
+/** null: the page may only look. */
+const control = document.querySelector<HTMLMetaElement>('meta[name="uscope-control"]')?.content ?? null;
 const place = document.getElementById('runs')!;
 const state = document.getElementById('state')!;
 
@@ -87,7 +88,7 @@ function ringSection({ recording, segments }: ListedRing): HTMLElement {
   head.append(element('small', `${recording.state}, ${grouped(recording.itemsPerSecond)} items/s`));
   section.append(head, ringFigure(segments));
   for (const warning of recording.warnings) section.append(element('p', warning, 'bad'));
-  if (token !== null) section.append(...buttonsOf(recording));
+  if (control !== null) section.append(...buttonsOf(recording));
   return section;
 }
 
@@ -133,7 +134,7 @@ function rowOf(trace: ListedTrace): HTMLElement {
   const row = document.createElement('tr');
   const cell = document.createElement('td');
   const link = element('a', name) as HTMLAnchorElement;
-  link.href = `traces/${encodeURIComponent(name)}/${token === null ? '' : `#token=${token}`}`;
+  link.href = `traces/${encodeURIComponent(name)}/`;
   link.id = `link-${name}`;
   cell.append(link);
   const what = element(
@@ -143,7 +144,7 @@ function rowOf(trace: ListedTrace): HTMLElement {
   );
   if (trace.state === 'unfinished' || trace.state === 'damaged') what.classList.add('bad');
   const more = element('td', [reason, ...(recording?.warnings ?? [])].filter(Boolean).join('; '), 'wide');
-  if (recording && token !== null) more.prepend(...buttonsOf(recording));
+  if (recording && control !== null) more.prepend(...buttonsOf(recording));
   row.append(
     cell,
     what,
@@ -178,9 +179,9 @@ async function command(action: string, trace: string, operand: string | null): P
   say(`${action} ${trace}…`);
   outcomeUntil = Number.POSITIVE_INFINITY;
   try {
-    const answer = await fetch('control', {
+    const answer = await fetch(control!, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ action, trace, operand }),
     });
     const text = await answer.text();
@@ -206,7 +207,10 @@ async function follow(): Promise<void> {
     else say((await answer.text()).trim(), true);
   } catch {
     shown = '';
-    say('VIEW_LOST: the server does not answer; start uscope view again with the same --port', true);
+    say(
+      'VIEW_LOST: the server does not answer; start uscope view again and open the address that it prints',
+      true,
+    );
   }
   setTimeout(() => void follow(), POLL_MS);
 }

@@ -44,11 +44,11 @@ export class ViewedRun {
     this.running = new Running(process.execPath, args, { cwd: this.cwd, env: { TMPDIR: this.cwd } });
   }
 
-  /** The address of the list, with its token. */
-  async url(): Promise<string> {
+  /** The address of the list, whose code lets one browser in. */
+  async address(): Promise<string> {
     await this.running.printed('ssh -L');
     await this.running.printed('running');
-    return /http:\/\/127\.0\.0\.1:\d+\/#token=\S+/.exec(this.running.stderr)![0];
+    return /http:\S+\?code=\S+/.exec(this.running.stderr)![0];
   }
 
   file(name: string): string {

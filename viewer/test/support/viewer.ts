@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { type ServedTrace, serveView, type ViewServer } from '../../../sdk/src/view/server.js';
 import { type Browser, startChromium } from '../../../test/support/chromium.js';
+import { openView } from '../../../test/support/enter-view.mjs';
 
 export { chromiumPath } from '../../../test/support/chromium.js';
 
@@ -62,7 +63,7 @@ export async function startViewer(trace: ServedTrace): Promise<Viewer> {
       page.on('pageerror', (error) => complaints.push(String(error)));
       page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
       page.on('request', (request) => requests.push(request.url()));
-      await page.goto(server.url + hash);
+      await openView(page, server.invite(hash));
       return page;
     },
     async close() {

@@ -52,11 +52,16 @@ const NO_RUN = '0'.repeat(32);
  * All traces below a directory, the runs in the order of their start. Of each file only header, preamble and tail are read, and none
  * keeps the others from being listed.
  * @param onTrouble called with directories that cannot be read
+ * @param options `links: false`: links to files are left out
  * @throws UscopeError READER_OPEN when the directory itself cannot be read
  */
-export async function listRuns(directory: string, onTrouble: (text: string) => void): Promise<ListedRun[]> {
+export async function listRuns(
+  directory: string,
+  onTrouble: (text: string) => void,
+  { links = true }: { readonly links?: boolean } = {},
+): Promise<ListedRun[]> {
   const runs = new Map<string | null, ListedTrace[]>();
-  for (const path of await traceFiles(directory, onTrouble)) {
+  for (const path of await traceFiles(directory, onTrouble, links)) {
     const trace = await listTrace(directory, path);
     runs.set(trace.runId, [...(runs.get(trace.runId) ?? []), trace]);
   }
@@ -81,7 +86,11 @@ function byCore(a: ListedTrace, b: ListedTrace): number {
 }
 
 /** Paths of all files that are called traces. Links to directories are not followed: they may lead in circles. */
-async function traceFiles(directory: string, onTrouble: (text: string) => void): Promise<string[]> {
+async function traceFiles(
+  directory: string,
+  onTrouble: (text: string) => void,
+  links: boolean,
+): Promise<string[]> {
   const found: string[] = [];
   const waiting = [directory];
   for (let current = waiting.pop(); current !== undefined; current = waiting.pop()) {
@@ -89,7 +98,8 @@ async function traceFiles(directory: string, onTrouble: (text: string) => void):
       for (const entry of await readdir(current, { withFileTypes: true })) {
         const path = join(current, entry.name);
         if (entry.isDirectory()) waiting.push(path);
-        else if (entry.name.endsWith(SUFFIX) && (entry.isFile() || entry.isSymbolicLink())) found.push(path);
+        else if (entry.name.endsWith(SUFFIX) && (entry.isFile() || (links && entry.isSymbolicLink())))
+          found.push(path);
       }
     } catch (cause) {
       const detail = `the directory cannot be read: ${(cause as Error).message}`;

@@ -16,6 +16,8 @@ interface ViewOptions extends PictureOptions {
   readonly from?: string;
   readonly readOnly?: boolean;
   readonly elf?: string;
+  readonly source?: string[];
+  readonly token: boolean;
 }
 
 export function register(program: Command): void {
@@ -34,6 +36,11 @@ export function register(program: Command): void {
     .option('--at <cycle>', 'show this cycle first')
     .option('--core <name>', 'which core; by default the first')
     .option('--elf <program>', 'the program that ran, for functions, lines of source and what they cost')
+    .option(
+      '--source <dir>',
+      'with --elf: also show lines of files below this directory; can be repeated',
+      (dir: string, dirs: string[] = []) => [...dirs, dir],
+    )
     .option('--export <dir>', 'write the viewer as static files instead, with the trace if one is given')
     .option('--png <out>', 'write a picture instead, without a window; a name that ends in .svg makes an SVG')
     .option('--cycles <a:b>', 'of the picture: cycles a to b (exclusive); by default the whole run')
@@ -43,10 +50,13 @@ export function register(program: Command): void {
     .option('--painter <name>', 'of the picture: browser or canvas; by default a browser if there is one')
     .option('--force', 'with --png and --export: replace files that are there already')
     .option('--read-only', 'the page controls nothing, and asks nothing in SQL')
+    .option('--no-token', 'let every user of this machine look; the page is read-only')
     .option('--from <format>', 'of a file that is no trace: its format (default: by its content)')
     .option('--no-cache', 'keep no trace converted from another format, and use none kept before')
     .action(async (files: string[], options: ViewOptions) => {
       const [file] = files;
+      if (options.source && options.elf === undefined)
+        throw new UscopeError('CLI_USAGE', '--source is for the lines of a program: add --elf PROGRAM');
       if (files.length > 1) return viewSeveral(severalOf(files, options));
       if (options.export !== undefined)
         return exportPage(options.export, {
@@ -66,8 +76,9 @@ export function register(program: Command): void {
       const hash = hashOf(options);
       const port = numberOption('--port', options.port, 65_535) ?? 0;
       const isReadOnly = options.readOnly === true;
-      const { elf = null, open: wantsBrowser, cache: keeps, from } = options;
-      await viewTrace({ file, port, hash, wantsBrowser, keeps, from, isReadOnly, elf });
+      const { elf = null, source: sources = [], open: wantsBrowser, cache: keeps, from } = options;
+      const isShared = !options.token;
+      await viewTrace({ file, port, hash, wantsBrowser, keeps, from, isReadOnly, isShared, elf, sources });
     });
 }
 
@@ -78,8 +89,8 @@ function severalOf(files: readonly string[], options: ViewOptions): ViewSeveralR
       throw new UscopeError('CLI_USAGE', `--${name === 'readOnly' ? 'read-only' : name} is for one trace`);
   refusePictureOptions(options);
   const port = numberOption('--port', options.port, 65_535) ?? 0;
-  const { elf, open: wantsBrowser, cache: keeps, from } = options;
-  return { files, elf, port, wantsBrowser, keeps, from };
+  const { elf, source: sources = [], open: wantsBrowser, cache: keeps, from } = options;
+  return { files, elf, sources, port, wantsBrowser, isShared: !options.token, keeps, from };
 }
 
 /** @throws UscopeError CLI_USAGE */

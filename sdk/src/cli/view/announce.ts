@@ -6,9 +6,11 @@ import { io } from '../common/io.js';
 export interface Announcement {
   /** What is shown, as users call it. */
   readonly name: string;
-  /** Of the page's address, with `#`. */
-  readonly hash: string;
+  /** Of the page's address, with `#`; default: empty. */
+  readonly hash?: string;
   readonly wantsBrowser: boolean;
+  /** Everybody on this machine may look. */
+  readonly isShared?: boolean;
   /** Where the address is printed; default: stdout. */
   readonly isStdoutTaken?: boolean;
   /** Instead of the sentence on Ctrl-C. */
@@ -16,20 +18,32 @@ export interface Announcement {
 }
 
 export async function announce(
-  { name, hash, wantsBrowser, isStdoutTaken = false, ending = 'Ctrl-C ends' }: Announcement,
-  { url, port }: ViewServer,
+  {
+    name,
+    hash = '',
+    wantsBrowser,
+    isShared = false,
+    isStdoutTaken = false,
+    ending = 'Ctrl-C ends',
+  }: Announcement,
+  { port, invite }: ViewServer,
 ): Promise<void> {
-  if (isStdoutTaken) io.err(`uscope: ${url}${hash}`);
+  const address = invite(hash);
+  if (isStdoutTaken) io.err(`uscope: ${address}`);
   else {
-    io.out(`${url}${hash}\n`);
+    io.out(`${address}\n`);
     io.flush();
   }
+  if (isShared)
+    io.err(
+      'uscope: warning: --no-token: every user of this machine may look; the page controls nothing, and asks nothing in SQL',
+    );
   io.err(`uscope: showing ${name}; ${ending}`);
   io.err(
     `uscope: from another machine: ssh -L ${port}:127.0.0.1:${port} ${userInfo().username}@${hostname()}`,
   );
-  // A browser that takes long to start must not hold up a conversion.
-  if (wantsBrowser) void openBrowser(url + hash);
+  // A browser that takes long to start must not hold up a conversion. The printed address stays good for another one.
+  if (wantsBrowser) void openBrowser(invite(hash));
 }
 
 export function raised(signal: AbortSignal): Promise<void> {

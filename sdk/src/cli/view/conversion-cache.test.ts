@@ -1,5 +1,14 @@
 /** What is kept of conversions: found by what decides its contents, bounded, those used longest ago removed first. */
-import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -42,6 +51,24 @@ describe('what is kept', () => {
     const cut = cache.pathOfCut(await cache.prepare('c'));
     writeFileSync(cut, 'trace');
     expect(await cache.find('c')).toEqual({ path: cut, isCut: true });
+  });
+
+  it.each([
+    ['others may write', (path: string) => chmodSync(path, 0o777)],
+    [
+      'is a link',
+      (path: string) => {
+        renameSync(path, `${path}.real`);
+        symlinkSync(`${path}.real`, path);
+      },
+    ],
+  ])('is not believed in a directory that %s', async (_, spoil) => {
+    const cache = new ConversionCache(directory);
+    writeFileSync(await cache.prepare('k'), 'trace');
+    spoil(directory);
+    expect(await cache.find('k')).toBeNull();
+    await expect(cache.prepare('k')).rejects.toMatchObject({ code: 'READER_UNTRUSTED' });
+    rmSync(`${directory}.real`, { recursive: true, force: true });
   });
 
   it('has a limit of bytes: those used longest ago go, the one in use never', async () => {

@@ -3,12 +3,14 @@
  * Those used longest ago go first when there are more bytes than allowed.
  */
 import { createHash } from 'node:crypto';
-import { readdir, realpath, rm, stat, utimes } from 'node:fs/promises';
+import { lstat, readdir, realpath, rm, stat, utimes } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { UscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { httpVersion } from '../../reader/index.js';
 import { makeDirectories } from '../../writer/output/directories.js';
+import { distrustOf } from '../../writer/output/own-file.js';
 import { version } from '../common/version.js';
 
 /** At most so much is kept; a single larger trace is kept alone. */
@@ -54,9 +56,14 @@ export class ConversionCache {
     private readonly maxBytes = MAX_CACHE_BYTES,
   ) {}
 
-  /** Where the trace of a key goes; the directory is there then. @throws Error the directory cannot be made */
+  /**
+   * Where the trace of a key goes; the directory is there then.
+   * @throws Error the directory cannot be made; UscopeError READER_UNTRUSTED: others may write it
+   */
   async prepare(key: string): Promise<string> {
     await makeDirectories(this.directory, 0o700);
+    const why = await this.distrust();
+    if (why !== null) throw new UscopeError('READER_UNTRUSTED', why, { file: this.directory });
     return join(this.directory, key + SUFFIX);
   }
 
@@ -66,6 +73,7 @@ export class ConversionCache {
   }
 
   async find(key: string): Promise<CachedTrace | null> {
+    if ((await this.distrust()) !== null) return null;
     for (const isCut of [false, true]) {
       const path = join(this.directory, key + (isCut ? CUT : '') + SUFFIX);
       const now = new Date();
@@ -77,6 +85,12 @@ export class ConversionCache {
       if (isThere) return { path, isCut };
     }
     return null;
+  }
+
+  /** Why another user may have put traces there; null: there is no directory, or nobody could. */
+  private async distrust(): Promise<string | null> {
+    const found = await lstat(this.directory).catch(() => null);
+    return found && distrustOf(found);
   }
 
   /** Removes what is too much. @param keep the trace in use */

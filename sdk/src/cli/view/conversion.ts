@@ -52,7 +52,7 @@ export class Conversion implements Opening {
   async run(signal: AbortSignal): Promise<void> {
     try {
       const { path, isCut } = await this.find(signal);
-      this.opened = await openServedTrace(path, this.name);
+      this.opened = await openServedTrace(path, { name: this.name, followsLinks: false });
       this.converted = path;
       this.current = { state: 'ready', isCut };
     } catch (error) {

@@ -7,7 +7,6 @@ import { openTraceFile } from '../../reader/node.js';
 import {
   choosePainter,
   drawPicture,
-  openServedTrace,
   PAINTERS,
   type Painter,
   PICTURE_FORMS,
@@ -22,6 +21,7 @@ import { foreignFormatOf } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { parseCycles } from '../common/ranges.js';
 import { Conversion, type ConversionWishes } from './conversion.js';
+import { openToServe } from './open.js';
 
 export interface PictureOptions {
   /** Replace a picture that is there already. */
@@ -130,10 +130,8 @@ async function inBrowser({ file, wishes, signal }: Source, asked: Asked): Promis
       await conversion.close();
     }
   }
-  const trace = await openServedTrace(file);
+  const trace = await openToServe(file);
   try {
-    // What is no trace is reported here rather than in the page.
-    await (await openTraceFile(file)).close();
     const server = await serveView(trace, { program: await programOf(asked) });
     try {
       return await ofPage(server, asked, signal);
@@ -169,9 +167,9 @@ async function conversionOf(file: string, { keeps, from }: ConversionWishes): Pr
   return format === null ? null : new Conversion(file, format, basename(file), keeps);
 }
 
-function ofPage({ url }: ViewServer, asked: Asked, signal: AbortSignal): Promise<Picture> {
+function ofPage(server: ViewServer, asked: Asked, signal: AbortSignal): Promise<Picture> {
   const { kind, width, height } = asked;
-  return takePicture({ kind, width, height, url: `${url}?picture#${linkOf(asked)}`, signal });
+  return takePicture({ kind, width, height, url: server.invite(`?picture#${linkOf(asked)}`), signal });
 }
 
 /** What the page shows. */

@@ -55,9 +55,9 @@ export class ServedSql implements SqlAnswerer {
   private readonly fetched = new Set<TableName>();
   private readonly closing = new AbortController();
 
-  /** @param pathOf null: the trace is not there yet */
+  /** @param whereNow path or URL of the trace; null: it is not there yet */
   constructor(
-    private readonly pathOf: () => string | null,
+    private readonly whereNow: () => Promise<string | null>,
     private readonly functions: readonly FunctionSymbol[] = [],
   ) {}
 
@@ -132,7 +132,7 @@ export class ServedSql implements SqlAnswerer {
   private async sessionWith(tables: readonly TableName[], signal: AbortSignal): Promise<SqlSession> {
     const opened = await this.opened();
     const { engine, root } = opened;
-    const file = this.pathOf();
+    const file = await this.whereNow();
     if (file === null)
       throw new UscopeError('DATASET_QUERY', 'the trace is not there yet: ask again when the page shows it');
     const isFetched = isHttpUrl(file) && tables.every((table) => this.fetched.has(table));

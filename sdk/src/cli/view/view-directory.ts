@@ -2,7 +2,6 @@
 import { resolve } from 'node:path';
 import {
   type OpenTrace,
-  openServedTrace,
   type ServedProgram,
   serveDirectory,
   type ViewCommand,
@@ -12,8 +11,8 @@ import {
 import { headerPath, spoolDirectory } from '../../writer/ring/index.js';
 import { type ListedRun, listRuns } from '../runs/listing.js';
 import { type Announcement, announce, raised } from './announce.js';
-import { newToken, withToken } from './command-token.js';
 import { Daemons, type Recording } from './daemons.js';
+import { openToServe } from './open.js';
 import { ringOf } from './ring-state.js';
 import { ServedSql } from './served-sql.js';
 
@@ -22,8 +21,10 @@ export interface DirectoryRequest {
   /** 0: any that is free. */
   readonly port: number;
   readonly wantsBrowser: boolean;
-  /** The page gets no token: it shows, and commands nothing. */
-  readonly isReadOnly: boolean;
+  /** The page shows, and commands nothing. */
+  readonly isReadOnly?: boolean;
+  /** Everybody on this machine may look; the page then is read-only, too. */
+  readonly isShared?: boolean;
   /** What the cores ran. */
   readonly program?: ServedProgram | null;
 }
@@ -43,21 +44,18 @@ export async function startDirectoryView(
   request: DirectoryRequest,
   announcement: Partial<Announcement> = {},
 ): Promise<ViewServer> {
-  const { directory, port, wantsBrowser, isReadOnly, program = null } = request;
-  const token = isReadOnly ? null : newToken();
-  const server = await serveDirectory(new Directory(directory, program), { port, token, program });
-  const hash = withToken('', token);
-  await announce({ name: directory, hash, wantsBrowser, ...announcement }, server);
+  const { directory, port, wantsBrowser, isReadOnly = false, isShared = false, program = null } = request;
+  const mayOnlyLook = isReadOnly || isShared;
+  const viewed = mayOnlyLook ? new Directory(directory) : new CommandedDirectory(directory, program);
+  const server = await serveDirectory(viewed, { port, program, isShared });
+  await announce({ name: directory, wantsBrowser, isShared, ...announcement }, server);
   return server;
 }
 
 class Directory implements ViewedDirectory {
-  private readonly daemons: Daemons;
+  protected readonly daemons: Daemons;
 
-  constructor(
-    private readonly directory: string,
-    private readonly program: ServedProgram | null,
-  ) {
+  constructor(private readonly directory: string) {
     this.daemons = new Daemons(directory);
   }
 
@@ -67,7 +65,7 @@ class Directory implements ViewedDirectory {
 
   async list(): Promise<unknown> {
     const { all, trouble } = await this.daemons.recordings();
-    const runs = await listRuns(this.directory, () => undefined);
+    const runs = await listRuns(this.directory, () => undefined, { links: false });
     const listed = new Set(runs.flatMap(({ traces }) => traces.map(({ path }) => resolve(path))));
     const rings = await Promise.all(all.filter(({ path }) => !listed.has(path)).map(ringTrace));
     const headers = new Set(all.map(({ path }) => headerPath(spoolDirectory(path))));
@@ -81,12 +79,7 @@ class Directory implements ViewedDirectory {
 
   async open(name: string): Promise<OpenTrace | null> {
     const path = await this.pathOf(name);
-    return path === null ? null : openServedTrace(path);
-  }
-
-  async sql(name: string): Promise<ServedSql | null> {
-    const path = await this.pathOf(name);
-    return path === null ? null : new ServedSql(() => path, this.program?.functions);
+    return path === null ? null : openToServe(path, { followsLinks: false });
   }
 
   /** Of a trace that a page shows: what its daemon says of it now. */
@@ -96,13 +89,26 @@ class Directory implements ViewedDirectory {
     return { trouble, recording: all.find((one) => one.path === path) ?? null };
   }
 
-  control(command: ViewCommand): Promise<unknown> {
-    return this.daemons.command(command);
+  private async pathOf(name: string): Promise<string | null> {
+    const runs = await listRuns(this.directory, () => undefined, { links: false });
+    return runs.flatMap(({ traces }) => traces).find((trace) => trace.name === name)?.path ?? null;
+  }
+}
+
+class CommandedDirectory extends Directory {
+  constructor(
+    directory: string,
+    private readonly program: ServedProgram | null,
+  ) {
+    super(directory);
   }
 
-  private async pathOf(name: string): Promise<string | null> {
-    const runs = await listRuns(this.directory, () => undefined);
-    return runs.flatMap(({ traces }) => traces).find((trace) => trace.name === name)?.path ?? null;
+  sql(trace: OpenTrace): ServedSql {
+    return new ServedSql(() => trace.whereNow(), this.program?.functions);
+  }
+
+  control(command: ViewCommand): Promise<unknown> {
+    return this.daemons.command(command);
   }
 }
 

@@ -22,7 +22,7 @@ export async function viewRun(directory: string, wantsBrowser: boolean): Promise
     throw ioError(error, directory);
   });
   const server = await startDirectoryView(
-    { directory, port: 0, wantsBrowser, isReadOnly: false },
+    { directory, port: 0, wantsBrowser },
     { isStdoutTaken: true, ending: 'also when the run has ended, until Ctrl-C' },
   );
   return {

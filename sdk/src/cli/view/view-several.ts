@@ -3,35 +3,35 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
-import { openTraceFile } from '../../reader/node.js';
-import {
-  type OpenTrace,
-  openServedTrace,
-  ServedProgram,
-  serveComparison,
-  serveTogether,
-} from '../../view/index.js';
+import { type OpenTrace, serveComparison, serveTogether } from '../../view/index.js';
 import { foreignFormatOf } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { announce, raised } from './announce.js';
 import { Conversion, type ConversionWishes } from './conversion.js';
+import { openProgram, openToServe } from './open.js';
 
 export interface ViewSeveralRequest extends ConversionWishes {
   /** Two are compared. */
   readonly files: readonly string[];
   /** Path of the program's ELF file. */
   readonly elf: string | undefined;
+  /** Directories of its source files. */
+  readonly sources: readonly string[];
   /** 0: any that is free. */
   readonly port: number;
   readonly wantsBrowser: boolean;
+  /** Everybody on this machine may look. */
+  readonly isShared: boolean;
 }
 
 /** @throws UscopeError CLI_USAGE, READER_*, FORMAT_*, CONVERT_*, VIEW_PORT */
 export async function viewSeveral({
   files,
   elf,
+  sources,
   port,
   wantsBrowser,
+  isShared,
   keeps,
   from,
 }: ViewSeveralRequest): Promise<void> {
@@ -41,15 +41,16 @@ export async function viewSeveral({
   const names = distinctNames(files);
   const opened: { close(): Promise<void> }[] = [];
   try {
-    const program = elf === undefined ? null : await ServedProgram.open(elf);
+    const program = elf === undefined ? null : await openProgram(elf, sources);
     const traces: OpenTrace[] = [];
     for (const [index, file] of files.entries())
       traces.push(await openOne(file, names[index], { keeps, from }, interruption.signal, opened));
     const [a, b, ...more] = traces;
-    const options = { port, program };
+    const options = { port, program, isShared };
     const server =
       more.length === 0 ? await serveComparison(a, b, options) : await serveTogether(traces, options);
-    await announce({ name: names.join(more.length === 0 ? ' and ' : ', '), hash: '', wantsBrowser }, server);
+    const name = names.join(more.length === 0 ? ' and ' : ', ');
+    await announce({ name, wantsBrowser, isShared }, server);
     await raised(interruption.signal);
     await server.close();
   } catch (error) {
@@ -81,9 +82,7 @@ async function openOne(
     await conversion.run(signal);
     return conversion.trace()!;
   }
-  // What is no trace is reported here rather than in the page.
-  await (await openTraceFile(file)).close();
-  const trace = await openServedTrace(file, name);
+  const trace = await openToServe(file, { name });
   opened.push(trace);
   return trace;
 }

@@ -3,14 +3,13 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isUscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
-import { openTraceFile } from '../../reader/node.js';
-import { openServedTrace, ServedProgram, serveView } from '../../view/index.js';
+import { type ServedProgram, serveView } from '../../view/index.js';
 import { foreignFormatOf } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { shownName } from '../common/trace-file.js';
 import { announce, raised } from './announce.js';
-import { newToken, withToken } from './command-token.js';
 import { Conversion, type ConversionWishes } from './conversion.js';
+import { openProgram, openToServe } from './open.js';
 import { ServedSql } from './served-sql.js';
 import { viewDirectory } from './view-directory.js';
 
@@ -23,8 +22,12 @@ export interface ViewRequest extends ConversionWishes {
   readonly wantsBrowser: boolean;
   /** The page commands nothing, and asks nothing in SQL. */
   readonly isReadOnly: boolean;
+  /** Everybody on this machine may look; the page then is read-only, too. */
+  readonly isShared: boolean;
   /** Path of the program that ran; null: none was given. */
   readonly elf: string | null;
+  /** Directories of its source files. */
+  readonly sources: readonly string[];
 }
 
 /** A page that shows the conversion has this long to fetch what went wrong before the server is gone. */
@@ -36,10 +39,9 @@ export async function viewTrace(request: ViewRequest): Promise<void> {
   const stop = (): void => interruption.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
-    const program = request.elf === null ? null : await ServedProgram.open(request.elf);
+    const program = request.elf === null ? null : await openProgram(request.elf, request.sources);
     if (await isDirectory(request.file)) {
-      const { file: directory, port, wantsBrowser, isReadOnly } = request;
-      return await viewDirectory({ directory, port, wantsBrowser, isReadOnly, program }, interruption.signal);
+      return await viewDirectory({ ...request, directory: request.file, program }, interruption.signal);
     }
     const format = await foreignFormatOf(request.file, request.from);
     if (format === null) await viewAsItIs(request, program, interruption.signal);
@@ -57,15 +59,13 @@ async function viewAsItIs(
   program: ServedProgram | null,
   signal: AbortSignal,
 ): Promise<void> {
-  const trace = await openServedTrace(request.file);
+  const trace = await openToServe(request.file);
   try {
-    // What is no trace is reported here rather than in the page.
-    await (await openTraceFile(request.file)).close();
     await withServer(
       request,
       program,
       trace,
-      () => request.file,
+      () => trace.whereNow(),
       () => raised(signal),
     );
   } finally {
@@ -90,31 +90,31 @@ async function viewConverted(
     }
   };
   try {
-    await withServer(request, program, conversion, () => conversion.path, converted);
+    const whereNow = async () => (await conversion.trace()?.whereNow()) ?? null;
+    await withServer(request, program, conversion, whereNow, converted);
   } finally {
     await conversion.close();
   }
 }
 
-/** @param pathOf of the trace that SQL is about; null: it is not there yet */
+/** @param whereNow path of the trace that SQL is about; null: it is not there yet */
 async function withServer(
   request: ViewRequest,
   program: ServedProgram | null,
   subject: Parameters<typeof serveView>[0],
-  pathOf: () => string | null,
+  whereNow: () => Promise<string | null>,
   use: () => Promise<void>,
 ): Promise<void> {
-  const { port, isReadOnly } = request;
-  const token = isReadOnly ? null : newToken();
-  const answerer = new ServedSql(pathOf, program?.functions);
+  const { port, isReadOnly, isShared } = request;
+  const answerer = new ServedSql(whereNow, program?.functions);
   const server = await serveView(subject, {
     port,
     program,
-    sql: token === null ? null : { answerer, token },
+    isShared,
+    sql: isReadOnly || isShared ? null : answerer,
   });
   try {
-    const hash = withToken(request.hash, token);
-    await announce({ ...request, hash, name: shownName(request.file) }, server);
+    await announce({ ...request, name: shownName(request.file) }, server);
     await use();
   } finally {
     await server.close();

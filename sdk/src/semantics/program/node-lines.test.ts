@@ -1,6 +1,6 @@
 /** Lines of source of a program's addresses, by the tools that are installed; and their answers as texts. */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -82,8 +82,8 @@ describe.skipIf(lacks('a compiler and addr2line', has('cc') && (has('llvm-symbol
       expect(lines.toolName).not.toBeNull();
       const all = Array.from({ length: 40 }, (_, at) => from('twice') + BigInt(at % 8));
       expect((await lines.of(all)).every((one) => one !== null && one.line <= 3)).toBe(true);
-      expect(await new SourceTexts().of(found[2]!)).toBe(SOURCE[0]);
-      expect(await new SourceTexts().of({ file: join(directory, 'none.c'), line: 1 })).toBeNull();
+      expect(await new SourceTexts([directory]).of(found[2]!)).toBe(SOURCE[0]);
+      expect(await new SourceTexts([directory]).of({ file: join(directory, 'none.c'), line: 1 })).toBeNull();
     });
 
     it('of a file that no tool reads are null', async () => {
@@ -94,3 +94,44 @@ describe.skipIf(lacks('a compiler and addr2line', has('cc') && (has('llvm-symbol
     });
   },
 );
+
+describe('texts of source files', () => {
+  let root: string;
+  const at = (...parts: string[]): string => join(root, ...parts);
+  beforeAll(() => {
+    root = mkdtempSync(join(tmpdir(), 'uscope-texts-'));
+    for (const folder of ['program', 'program-b', 'more']) mkdirSync(at(folder));
+    for (const file of ['secret', 'program/a.c', 'program-b/b.c', 'more/c.c']) writeFileSync(at(file), file);
+    symlinkSync(at('secret'), at('program/link.c'));
+    symlinkSync(root, at('program/up'));
+    symlinkSync(at('more'), at('linked'));
+    execFileSync('mkfifo', [at('program/pipe.c')]);
+  });
+  afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+  it.each([
+    ['program/a.c', 'program/a.c'],
+    ['program/../program/a.c', 'program/a.c'],
+    ['more/c.c', 'more/c.c'],
+    ['program/up/program/a.c', 'program/a.c'],
+    ['secret', null],
+    ['program/../secret', null],
+    ['program/link.c', null],
+    ['program/up/secret', null],
+    ['program-b/b.c', null],
+    ['program/pipe.c', null],
+    ['program', null],
+  ])('are read below the directories, links followed: %s gives %s', async (file, text) => {
+    // A directory may itself be named by a link.
+    const texts = new SourceTexts([at('program'), at('linked')]);
+    expect(await texts.of({ file: at(file), line: 1 })).toBe(text);
+  });
+
+  it('reports the first file that is here and outside', async () => {
+    const outside: string[] = [];
+    const texts = new SourceTexts([at('program')], (file) => outside.push(file));
+    for (const file of ['none.c', 'program/a.c', 'more/c.c', 'secret'])
+      await texts.of({ file: at(file), line: 1 });
+    expect(outside).toEqual([at('more/c.c')]);
+  });
+});

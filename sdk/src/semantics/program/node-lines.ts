@@ -3,7 +3,9 @@
  * all addresses that are asked for at a time.
  */
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, readlink, realpath } from 'node:fs/promises';
+import { sep } from 'node:path';
 
 /** Where an instruction comes from. */
 export interface SourceLine {
@@ -31,6 +33,7 @@ const PATIENCE_MS = 20_000;
 /** Of a tool's answer, for each address. */
 const MAX_ANSWER_BYTES = 8192;
 const MAX_KNOWN = 1_000_000;
+const MAX_SOURCE_BYTES = 64 * 1024 * 1024;
 
 export class SourceLines {
   /** null: the tools know no line of it. */
@@ -123,20 +126,49 @@ function printed(
   });
 }
 
-/** Texts of lines of source files, as far as they are on this machine. Only files that a program names are asked for. */
+/**
+ * Texts of lines of source files, as far as they are below some directories of this machine. A program names any file it likes: others are
+ * read for nobody.
+ */
 export class SourceTexts {
   private readonly files = new Map<string, Promise<readonly string[] | null>>();
+  private roots: Promise<readonly string[]> | null = null;
+  private hasReported = false;
 
-  /** null: the file is not here, or has no such line. */
+  /** @param onOutside called with the first file that is here, but not below the directories */
+  constructor(
+    private readonly directories: readonly string[],
+    private readonly onOutside: (file: string) => void = () => undefined,
+  ) {}
+
+  /** null: the file is not here, not below the directories, or has no such line. */
   async of({ file, line }: SourceLine): Promise<string | null> {
     let lines = this.files.get(file);
     if (!lines) {
-      lines = readFile(file, 'utf8').then(
-        (text) => text.split('\n'),
-        () => null,
-      );
+      lines = this.read(file).catch(() => null);
       this.files.set(file, lines);
     }
     return (await lines)?.[line - 1] ?? null;
   }
+
+  private async read(path: string): Promise<readonly string[] | null> {
+    const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const found = await file.stat();
+      if (!found.isFile() || found.size > MAX_SOURCE_BYTES) return null;
+      // Of the descriptor: links on the way to the file may change.
+      const real = await readlink(`/proc/self/fd/${file.fd}`).catch(() => realpath(path));
+      this.roots ??= Promise.all(this.directories.map((one) => realpath(one).catch(() => one)));
+      if ((await this.roots).some((root) => isBelow(real, root)))
+        return (await file.readFile('utf8')).split('\n');
+      if (!this.hasReported) this.onOutside(path);
+      this.hasReported = true;
+      return null;
+    } finally {
+      await file.close();
+    }
+  }
 }
+
+const isBelow = (path: string, root: string): boolean =>
+  path.startsWith(root.endsWith(sep) ? root : root + sep);

@@ -1,5 +1,4 @@
 /** Questions to the server of `uscope view`, which has the engine. */
-import { token } from '../../page/recording.js';
 import type { SqlNames } from './words.js';
 
 /** Of sdk/src/cli/view/served-sql.ts. */
@@ -26,10 +25,8 @@ const place = document.querySelector<HTMLMetaElement>('meta[name="uscope-sql"]')
 /** Why this page cannot ask; null: it can. */
 export const obstacle: string | null =
   place === null
-    ? 'SQL is answered by the server of the command. Open the trace with “uscope view FILE”, or ask with “uscope sql FILE”.'
-    : token === null
-      ? 'This page may only look: open the address that the command printed to ask in SQL.'
-      : null;
+    ? 'SQL is answered by the server of the command. Open the trace with “uscope view FILE” (without --read-only and --no-token), or ask with “uscope sql FILE”.'
+    : null;
 
 export class SqlError extends Error {}
 
@@ -44,7 +41,7 @@ export const askNames = (signal: AbortSignal): Promise<SqlNames> =>
 async function answerTo<T>(body: unknown, signal: AbortSignal): Promise<T> {
   const answer = await fetch(new URL(place!, document.baseURI).href, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    headers: { 'content-type': 'application/json' },
     body: JSON.stringify(body),
     signal,
   }).catch((error: unknown) => {
