@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { TempDirs } from '../../../../test/support/bridge-peer.js';
@@ -23,6 +23,14 @@ describe('an output file', () => {
     await file.sync();
     expect(readFileSync(path).equals(Buffer.concat([new Uint8Array(3), whole]))).toBe(true);
     await file.close();
+  });
+
+  it('is not continued through a link, which somebody else may have put there', async () => {
+    const { path, file } = await create();
+    await file.close();
+    await (await openNodeOutput(path, 'resume')).close();
+    symlinkSync(path, `${path}.link`);
+    await expect(openNodeOutput(`${path}.link`, 'resume')).rejects.toThrow('WRITER_IO');
   });
 
   it('is closed when what is under way is done', async () => {

@@ -2,11 +2,12 @@
  * The file layer under the writer. Everything the writer does to a disk goes through this interface, so that tests can put a layer
  * under it that forgets, reorders and tears what was not synced.
  */
-import { fdatasync, writev } from 'node:fs';
+import { constants, fdatasync, writev } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { OUTPUT_MODE } from '../../base/file-mode.js';
+import { ownUid } from './own-file.js';
 
 export interface OutputFile {
   readonly path: string;
@@ -28,11 +29,27 @@ export type OpenOutput = (path: string, mode: 'create' | 'resume') => Promise<Ou
 
 export const openNodeOutput: OpenOutput = async (path, mode) => {
   try {
-    return new NodeOutputFile(path, await open(path, mode === 'create' ? 'wx+' : 'r+', OUTPUT_MODE));
+    const handle = await open(
+      path,
+      mode === 'create' ? 'wx+' : constants.O_RDWR | constants.O_NOFOLLOW,
+      OUTPUT_MODE,
+    );
+    if (mode === 'resume') await checkOwner(handle, path);
+    return new NodeOutputFile(path, handle);
   } catch (error) {
     throw ioError(error, path);
   }
 };
+
+/** What is continued was begun by this user: in a shared directory somebody else may have put a file there. Root continues files of others. */
+async function checkOwner(handle: FileHandle, path: string): Promise<void> {
+  const { uid } = await handle.stat();
+  if (uid === ownUid() || ownUid() === 0) return;
+  await handle.close();
+  throw new UscopeError('READER_UNTRUSTED', `it belongs to user ${uid}, and is not continued; remove it`, {
+    file: path,
+  });
+}
 
 /** What a vectored write may take at a time (IOV_MAX). */
 const MAX_VECTORS = 1024;
