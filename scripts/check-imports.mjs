@@ -28,6 +28,7 @@ import ts from 'typescript';
 import { checkIncludes, checkPythonCycles } from './client-imports.mjs';
 import { findCycles } from './cycles.mjs';
 import { checkFileWriters } from './file-writers.mjs';
+import { checkSpreadArguments } from './spread-arguments.mjs';
 import { ROOT } from './step.mjs';
 
 /** Bottom to top. A folder may import from itself and from every level below its own. */
@@ -361,7 +362,11 @@ export function checkClients() {
  */
 function checkSdk(directory) {
   const sources = readSources(directory);
-  return { directory, sources, violations: [...checkImports(sources), ...checkFileWriters(sources)] };
+  return {
+    directory,
+    sources,
+    violations: [...checkImports(sources), ...checkFileWriters(sources), ...checkSpreadArguments(sources)],
+  };
 }
 
 function main() {

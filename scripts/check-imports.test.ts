@@ -7,6 +7,7 @@ import { limitOfFile, PROCESSES_MS } from '../test/support/limits.js';
 import { checkClients, checkImports } from './check-imports.mjs';
 import { checkIncludes, checkPythonCycles } from './client-imports.mjs';
 import { checkFileWriters } from './file-writers.mjs';
+import { checkSpreadArguments } from './spread-arguments.mjs';
 import { ROOT } from './step.mjs';
 
 // The check is started as a process.
@@ -318,4 +319,19 @@ it('the clients keep to the rules', () => {
     expect(sources.size).toBeGreaterThan(20);
     expect(violations).toEqual([]);
   }
+});
+
+describe('lists spread into arguments', () => {
+  const found = (text: string) => checkSpreadArguments(new Map([['cli/a.ts', text]])).length;
+
+  it.each([
+    'all.push(...items);',
+    'const m = Math.max(1, ...values.map((v) => v.x));',
+    'a.push(\n  ...b,\n);',
+  ])('are refused: %s', (text) => expect(found(text)).toBe(1));
+
+  it.each(['all.push({ ...one });', 'all.push([...some]);', 'Math.max(a, b(...c))', 'f(...all);'])(
+    'are not those of objects, lists and other calls: %s',
+    (text) => expect(found(text)).toBe(0),
+  );
 });

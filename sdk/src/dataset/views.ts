@@ -1,4 +1,5 @@
 /** The views that a session has: one for each table, of the files of runs and of joined files. */
+import { appendAll } from '../base/arrays.js';
 import type { FunctionSymbol } from '../semantics/program/index.js';
 import { named, quoted } from './engine/duckdb.js';
 import { KEYS } from './files/names.js';
@@ -59,7 +60,7 @@ export function viewOf(datasets: readonly ViewedDataset[], table: TableName, ali
   const ofRuns = runFiles(datasets);
   const keys = key === undefined ? [] : [key];
   if (ofRuns.length > 0) selects.push(rowsOf(pathsOf(ofRuns), [...keys, 'run', 'core'], !alike.runs));
-  selects.push(...joinedSelects(datasets, keys, alike.groups));
+  appendAll(selects, joinedSelects(datasets, keys, alike.groups));
   // Datasets of before lack some of its columns.
   if (table === 'traces' || table === 'instructions') selects.push(emptyView(table));
   return selects.length > 0 ? selects.join(' UNION ALL BY NAME ') : emptyView(table);
@@ -77,7 +78,7 @@ function joinedSelects(
   const selects: string[] = [];
   for (const { files, dropped } of datasets.flatMap(({ groups }) => groups)) {
     if (files.length === 0) continue;
-    if (dropped.length === 0) whole.push(...files);
+    if (dropped.length === 0) appendAll(whole, files);
     else
       selects.push(
         `${rowsOf(pathsOf(files), keys, !areAlike)} WHERE run NOT IN (${dropped.map(quoted).join(', ')})`,

@@ -1,4 +1,5 @@
 /** The trace summary of a finalized trace (docs/format.md#trace-summary), and its levels (docs/format.md#names-of-calls). */
+import { maxOf } from '../base/arrays.js';
 import { UscopeError } from '../base/errors.js';
 import { type SectionEntry, SectionType } from '../format/section-table.js';
 import {
@@ -99,7 +100,10 @@ export async function readDensity(
 /** Number of levels; 0 without a summary. */
 export function countLevels(summary: TraceSummary | null): number {
   if (!summary) return 0;
-  return Math.max(summary.density.length, ...summary.counters.map((counter) => counter.levels.length));
+  return maxOf(
+    summary.counters.map((counter) => counter.levels.length),
+    summary.density.length,
+  );
 }
 
 /** Level 0 is the finest. @throws UscopeError READER_RANGE for a level that does not exist */

@@ -1,5 +1,7 @@
 /** Checked schema -> schema text, in the grammar of docs/schema.md. */
+
 import { Document, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
+import { appendAll } from '../base/arrays.js';
 import {
   type DutProperties,
   type EnumDef,
@@ -93,11 +95,17 @@ class TextWriter {
     const owned = <T extends { readonly scopeId: number }>(defs: readonly T[]): T[] =>
       defs.filter((def) => (def.scopeId === NO_ID ? 0 : def.scopeId) === scope.scopeId);
     const storages = owned(schema.storages);
-    order.storages.push(...storages.map((def) => def.storageId));
+    appendAll(
+      order.storages,
+      storages.map((def) => def.storageId),
+    );
     if (storages.length > 0)
       members.set('storages', new Map(storages.map((def) => [def.name, this.storageTree(def)])));
     const events = owned(schema.events);
-    order.events.push(...events.map((def) => def.eventTypeId));
+    appendAll(
+      order.events,
+      events.map((def) => def.eventTypeId),
+    );
     if (events.length > 0)
       members.set('events', new Map(events.map((def) => [def.name, this.fieldsTree(def.fields)])));
     const summary = owned(schema.summaryFields);

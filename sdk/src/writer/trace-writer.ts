@@ -2,6 +2,7 @@
  * The writer for models in TypeScript: the calls of the format (docs/format.md#names-of-calls) in this language's idiom. Everything ends up as records in a
  * RecordWriter, the same way as what arrives from a simulator.
  */
+import { maxOf } from '../base/arrays.js';
 import { UscopeError } from '../base/errors.js';
 import { MAX_ITEMS_PER_FRAME, MAX_STRING_BYTES } from '../format/record.js';
 import { SessionStatus } from '../format/session-chunk.js';
@@ -56,7 +57,12 @@ export class TraceWriter {
     readonly schema: Schema,
   ) {
     this.names = new NameIndex(schema);
-    this.values = new Float64Array(Math.max(0, ...schema.events.map(({ fields }) => fields.length)));
+    this.values = new Float64Array(
+      maxOf(
+        schema.events.map(({ fields }) => fields.length),
+        0,
+      ),
+    );
     this.ordinal = Number(writer.nextFrame);
     this.nextString = Number(writer.nextString);
   }

@@ -1,6 +1,8 @@
 /** How much memory this process may have: of the machine, its container and its own limits, the least. */
+
 import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
+import { minOf } from '../../base/arrays.js';
 
 /** What peers may cost of it: the rest is for the program itself, the simulators, and the file cache. */
 const MEMORY_SHARE = 0.5;
@@ -37,7 +39,10 @@ export function memoryBound(asked: number | undefined, memory = ownMemory()): Me
 }
 
 export function memoryOfProcess({ machine, limits }: ProcessMemory = ownMemory()): number {
-  return Math.min(machine, ...limits.map(({ bytes }) => bytes));
+  return minOf(
+    limits.map(({ bytes }) => bytes),
+    machine,
+  );
 }
 
 /** @param readProc contents of a file of /proc/self, '' where there is none */

@@ -1,5 +1,6 @@
 /** The report of a run with several traces: a line of numbers for each core, and all of them together. */
 
+import { maxOf } from '../../base/arrays.js';
 import { formatBytes, formatCount, formatRate } from '../../base/units.js';
 import type { Account } from '../../writer/index.js';
 import { lossesOf, remarksOf, STATUS_WORDS, shortPath, type TraceReport } from './summary.js';
@@ -117,7 +118,7 @@ function laidOut(reports: readonly TraceReport[], totals: RunTotals, count: Coun
   const rows = [HEAD, ...reports.map((report) => row(report, count)), totalsRow(totals, count)];
   const kept = HEAD.map((_, column) => rows.slice(1, -1).some((cells) => cells[column] !== UNKNOWN));
   const shown = rows.map((cells) => cells.filter((_, column) => kept[column]));
-  const widths = shown[0].map((_, column) => Math.max(...shown.map((cells) => cells[column].length)));
+  const widths = shown[0].map((_, column) => maxOf(shown.map((cells) => cells[column].length)));
   return shown.map((cells) =>
     cells
       .map((cell, column) =>

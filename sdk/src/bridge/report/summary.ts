@@ -1,5 +1,7 @@
 /** What is said about traces when they are over, and the exit status that follows. */
+
 import { relative } from 'node:path';
+import { appendAll } from '../../base/arrays.js';
 import { formatBytes, formatCount, formatTime } from '../../base/units.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Account, TraceStats } from '../../writer/index.js';
@@ -44,8 +46,8 @@ export function lossesOf(report: TraceReport): string[] {
   const losses: string[] = [];
   if (failure) losses.push(failure.message);
   if (!stats) return [...losses, 'the file is unfinished: it could not be finalized'];
-  losses.push(...lostCycles(report));
-  losses.push(...(stats.ring?.failures ?? []));
+  appendAll(losses, lostCycles(report));
+  appendAll(losses, stats.ring?.failures ?? []);
   if (stats.rejected > 0n) {
     const why = reasons.map(([code, count]) => `${code} ${formatCount(count)}`).join(', ');
     losses.push(`${formatCount(stats.rejected)} items were rejected${why ? ` (${why})` : ''}`);

@@ -1,4 +1,5 @@
 /** Small charts made of characters. */
+import { maxOf, minOf } from '../../base/arrays.js';
 import { printableOutput } from '../../base/printable.js';
 
 const LEVELS = '▁▂▃▄▅▆▇█';
@@ -6,8 +7,8 @@ const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /** One character per value, as high as its part of the range from 0 (or the least value, where that is below) to the greatest. */
 export function sparkline(values: readonly number[]): string {
-  const least = Math.min(0, ...values);
-  const span = Math.max(0, ...values) - least;
+  const least = minOf(values, 0);
+  const span = maxOf(values, 0) - least;
   if (span <= 0) return LEVELS[0].repeat(values.length);
   return values
     .map((value) => LEVELS[Math.min(LEVELS.length - 1, Math.floor(((value - least) / span) * LEVELS.length))])

@@ -1,6 +1,7 @@
 /** `info`, `dump`, `events` and `stats` of files in other formats. */
 
 import { stat } from 'node:fs/promises';
+import { maxOf } from '../../base/arrays.js';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { namesNear } from '../../base/near-names.js';
 import { onOneLine } from '../../base/printable.js';
@@ -183,7 +184,10 @@ export function printSections(
   }
   io.out(`${onOneLine(`${shownName(path)}: ${description}`)}\n`);
   for (const { title, rows } of sections) {
-    const width = Math.max(0, ...rows.map(([key]) => key.length));
+    const width = maxOf(
+      rows.map(([key]) => key.length),
+      0,
+    );
     io.out(`\n${onOneLine(title)}\n`);
     for (const [key, value] of rows) io.out(`  ${onOneLine(`${key.padEnd(width)}  ${value}`)}\n`);
   }

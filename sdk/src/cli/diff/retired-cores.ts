@@ -1,4 +1,5 @@
 /** The retired instructions of the cores of two traces, as streams that can be compared. */
+import { appendAll } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import { Action } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
@@ -40,7 +41,7 @@ export async function retiredCores(
 ): Promise<CorePairs> {
   const { pairs, onlyA, onlyB } = pairCores(a, b, asked);
   const cores: RetiredCore[] = [];
-  for (const pair of pairs) cores.push(...(await streamsOf(a, b, pair, range)));
+  for (const pair of pairs) appendAll(cores, await streamsOf(a, b, pair, range));
   return { cores, onlyA, onlyB };
 }
 

@@ -1,6 +1,8 @@
 /** Several traces on a command line: files, or directories, which represent the traces of their newest run. */
+
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { appendAll } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { Trace } from '../../reader/index.js';
@@ -14,7 +16,7 @@ import { withTrace } from '../common/trace-file.js';
  */
 export async function expandTraces(paths: readonly string[]): Promise<string[]> {
   const all: string[] = [];
-  for (const path of paths) all.push(...((await isDirectory(path)) ? await newestRun(path) : [path]));
+  for (const path of paths) appendAll(all, (await isDirectory(path)) ? await newestRun(path) : [path]);
   return [...new Set(all)];
 }
 

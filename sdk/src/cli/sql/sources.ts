@@ -1,6 +1,8 @@
 /** What is asked: datasets as they are, and traces as datasets that are kept beside them until they change. */
+
 import { chmod, lstat, mkdir, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { appendAll } from '../../base/arrays.js';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import {
   exportAside,
@@ -54,7 +56,7 @@ export class SqlSources {
       if ((await isDirectory(path)) && (await isDataset(path))) {
         await openWhole(path);
         datasets.add(path);
-      } else runs.push(...(await runsOf([path])));
+      } else appendAll(runs, await runsOf([path]));
     }
     if (this.run !== undefined && (runs.length !== 1 || datasets.size > 0))
       throw new UscopeError('CLI_USAGE', '--run names the run of one trace, or of one directory with traces');

@@ -1,4 +1,5 @@
 /** The tables of the page, one section per core. */
+import { maxOf, minOf } from '../../base/arrays.js';
 import type { CoreReport, PercentileError, RatioReport } from '../../semantics/cpu/analysis/index.js';
 import { decimal, grouped, percent, ratio, whole } from '../common/number-format.js';
 import { barCell, type Column, EMPTY, html, type Markup, panel, tableOf } from './markup.js';
@@ -6,7 +7,7 @@ import { countedShare, sideBySide } from './summary.js';
 
 const text = (name: string): Column => ({ name, isText: true });
 const numbers = (...names: readonly string[]): Column[] => names.map((name) => ({ name }));
-const greatest = (values: readonly number[]): number => Math.max(Number.MIN_VALUE, ...values);
+const greatest = (values: readonly number[]): number => maxOf(values, Number.MIN_VALUE);
 
 /** Where a script draws: `kind` says what, `core` of which core. */
 function plot(kind: string, core: number): Markup {
@@ -278,8 +279,8 @@ const SPARK_HEIGHT = 22;
 /** A line of values from 0 to the greatest. */
 function sparkline(values: readonly number[]): Markup {
   if (values.length < 2) return EMPTY;
-  const least = Math.min(0, ...values);
-  const span = greatest([Math.max(0, ...values) - least]);
+  const least = minOf(values, 0);
+  const span = greatest([maxOf(values, 0) - least]);
   const points = values.map((value, index) => {
     const x = (index / (values.length - 1)) * SPARK_WIDTH;
     const y = SPARK_HEIGHT - 1 - ((value - least) / span) * (SPARK_HEIGHT - 2);

@@ -1,5 +1,6 @@
 /** The performance report for the terminal: tables with small charts, one section per core. */
 
+import { maxOf } from '../../base/arrays.js';
 import { onOneLine } from '../../base/printable.js';
 import { type Style, styled } from '../../base/terminal-style.js';
 import type { CoreReport, PerformanceReport } from '../../semantics/cpu/analysis/index.js';
@@ -109,7 +110,7 @@ class ReportText {
   private overTime({ series }: CoreReport): void {
     if (!series || series.ipc.length < 2) return;
     const line = resample(series.ipc, LINE_WIDTH);
-    const highest = Math.max(...series.ipc);
+    const highest = maxOf(series.ipc);
     const width = Math.ceil((series.intervalCycles * series.ipc.length) / line.length);
     this.title(`IPC over time, 0 to ${ratio(highest)}`, `${width} cycles per column`);
     this.print(`  ${this.paint(GOOD, sparkline(line))}\n\n`);
@@ -138,7 +139,7 @@ class ReportText {
   }
 
   private flushes({ flushes: { reasons } }: CoreReport): void {
-    const most = Math.max(...reasons.map(({ share }) => share));
+    const most = maxOf(reasons.map(({ share }) => share));
     const rows = reasons.map(({ reason, flushes, squashed, perKiloInstructions, share }) => [
       onOneLine(reason),
       whole(flushes),
@@ -151,7 +152,7 @@ class ReportText {
   }
 
   private stalls({ stalls: { reasons } }: CoreReport): void {
-    const most = Math.max(...reasons.map(({ cycles }) => cycles));
+    const most = maxOf(reasons.map(({ cycles }) => cycles));
     const rows = reasons.map(({ reason, cycles, share, episodes, longest }) => [
       onOneLine(reason),
       whole(cycles),
@@ -170,7 +171,10 @@ class ReportText {
 
   private stages({ stages }: CoreReport): void {
     const seen = stages.filter(({ latency, squashed, unknown }) => latency.count + squashed + unknown > 0);
-    const longest = Math.max(1, ...seen.map(({ latency }) => latency.mean ?? 0));
+    const longest = maxOf(
+      seen.map(({ latency }) => latency.mean ?? 0),
+      1,
+    );
     const rows = seen.map(({ stage, latency, squashed }) => [
       onOneLine(stage),
       whole(latency.count),
@@ -207,7 +211,7 @@ class ReportText {
   }
 
   private mix({ mix }: CoreReport): void {
-    const most = Math.max(...mix.map(({ share }) => share));
+    const most = maxOf(mix.map(({ share }) => share));
     const rows = mix.map(({ kind, count, share }) => [
       kind,
       whole(count),

@@ -1,5 +1,6 @@
 /** Several cores on one axis: blocks of cycles, and in each block the rows of every core. Aligned by time: a column is a cycle of the fastest clock. */
 
+import { maxOf, minOf } from '../../base/arrays.js';
 import { onOneLine } from '../../base/printable.js';
 import { BOLD, DIM, styled } from '../../base/terminal-style.js';
 import type { Trace } from '../../reader/index.js';
@@ -133,12 +134,12 @@ class Column {
 /** Wide enough for the numbers and addresses of every lane, so that the same cycle is in the same column. */
 function sharedLayout(columns: readonly Column[], width: number): Layout {
   const layouts = columns.flatMap((column) => column.layout(width) ?? []);
-  const most = (value: (layout: Layout) => number): number => Math.max(1, ...layouts.map(value));
+  const most = (value: (layout: Layout) => number): number => maxOf(layouts.map(value), 1);
   const seq = most((layout) => layout.seq);
   const pc = most((layout) => layout.pc);
   const text = most((layout) => layout.text);
-  const least = Math.min(...layouts.map((layout) => layout.cycles));
-  const heads = Math.max(...layouts.map((layout) => layout.seq + layout.pc + layout.text));
+  const least = minOf(layouts.map((layout) => layout.cycles));
+  const heads = maxOf(layouts.map((layout) => layout.seq + layout.pc + layout.text));
   const cycles = Number.isFinite(least) ? Math.max(10, least - (seq + pc + text - heads)) : width;
   return { seq, pc, text, cycles };
 }

@@ -1,5 +1,7 @@
 /** `uscope buffers`: how full buffers are over a range. */
+
 import type { Command } from 'commander';
+import { maxOf } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import { onOneLine } from '../../base/printable.js';
 import type { Trace } from '../../reader/index.js';
@@ -158,8 +160,8 @@ function printHistogram(report: OccupancyReport): void {
     const ps = histogram.slice(first, last + 1).reduce((sum, time) => sum + time, 0n);
     lines.push({ label: first === last ? String(first) : `${first}-${last}`, ps });
   }
-  const most = Math.max(...lines.map(({ ps }) => Number(ps)));
-  const width = Math.max(...lines.map(({ label }) => label.length));
+  const most = maxOf(lines.map(({ ps }) => Number(ps)));
+  const width = maxOf(lines.map(({ label }) => label.length));
   io.out(`\n${paint('cyan', report.name)}\n`);
   for (const { label, ps } of lines) {
     const length = most > 0 ? Number(ps) / most : 0;

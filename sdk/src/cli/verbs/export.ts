@@ -2,6 +2,7 @@
 
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { maxOf } from '../../base/arrays.js';
 import type { ErrorCode } from '../../base/codes.js';
 import { UscopeError } from '../../base/errors.js';
 import { onOneLine } from '../../base/printable.js';
@@ -148,10 +149,10 @@ async function changedSince(
     throw new UscopeError('CLI_USAGE', `--since "${since}" is no date; write one such as 2026-01-31`);
   const newest = await Promise.all(
     runs.map(async ({ files }) =>
-      Math.max(
-        ...(await Promise.all(
+      maxOf(
+        await Promise.all(
           files.map(async (file) => (isHttpUrl(file) ? Infinity : (await stat(file)).mtimeMs)),
-        )),
+        ),
       ),
     ),
   );

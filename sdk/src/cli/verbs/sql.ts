@@ -1,7 +1,9 @@
 /** `uscope sql`: questions in SQL about datasets and traces. */
+
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { appendAll } from '../../base/arrays.js';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import {
   checkRunName,
@@ -219,7 +221,7 @@ async function write(
   const inputs = [...options.inputs];
   const rows = async () => {
     const { path, sources } = await session.askToParquet(question, options.signal);
-    inputs.push(...sources); // nobody reads the answer who may not read all that it was made of
+    appendAll(inputs, sources); // nobody reads the answer who may not read all that it was made of
     return createReadStream(path);
   };
   await writeFileAtomically(output, rows, { ...options, inputs });

@@ -1,5 +1,7 @@
 /** The daemons that write into a directory, as the viewer's pages ask them: what they record now, and commands. */
+
 import { resolve } from 'node:path';
+import { appendAll } from '../../base/arrays.js';
 import type { ControlledTrace, CtlRequest } from '../../bridge/client/ctl.js';
 import { findDaemons } from '../../bridge/daemon/daemon-file.js';
 import type { ViewCommand } from '../../view/index.js';
@@ -93,7 +95,10 @@ export class Daemons {
     for (const { endpoint } of openDaemons(this.directory)) {
       try {
         const traces = await control(endpoint, { action: 'status', timeoutMs: STATUS_MS });
-        all.push(...traces.map(([name, trace]) => recordingOf(name, trace)));
+        appendAll(
+          all,
+          traces.map(([name, trace]) => recordingOf(name, trace)),
+        );
       } catch (error) {
         trouble = (error as Error).message;
       }

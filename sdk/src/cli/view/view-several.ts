@@ -1,6 +1,8 @@
 /** `uscope view A B`: two runs beside each other; with more traces, all of them on one time axis. Until Ctrl-C. */
+
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { maxOf } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { type OpenTrace, serveComparison, serveTogether } from '../../view/index.js';
@@ -96,7 +98,7 @@ const isDirectory = (file: string): Promise<boolean> =>
 /** As much of the end of each path as tells them apart. */
 export function distinctNames(files: readonly string[]): string[] {
   const paths = files.map(partsOf);
-  for (let count = 1; count <= Math.max(...paths.map(({ length }) => length)); count++) {
+  for (let count = 1; count <= maxOf(paths.map(({ length }) => length)); count++) {
     const names = paths.map((parts) => parts.slice(-count).join('/'));
     if (new Set(names).size === names.length) return names;
   }

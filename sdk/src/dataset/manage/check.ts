@@ -1,7 +1,9 @@
 /** Whether a dataset is whole: every run has its record and its directories, and every file can be read. */
+
 import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { appendAll } from '../../base/arrays.js';
 import { type Connection, type Engine, quoted } from '../engine/duckdb.js';
 import { readJoined } from '../joined-runs.js';
 import { JOINED, TABLES } from '../layout.js';
@@ -38,7 +40,7 @@ export async function checkDataset({ api }: Engine, root: string): Promise<Check
       if (!record.parts?.includes(part))
         problems.push({ run, problem: `${part} is not of its last export; export it again` });
   }
-  problems.push(...(await problemsOfJoined(root)));
+  appendAll(problems, await problemsOfJoined(root));
   const instance = await api.DuckDBInstance.create(':memory:');
   const connection = await instance.connect();
   const { groups } = await readJoined(root);

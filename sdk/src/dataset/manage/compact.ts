@@ -1,7 +1,9 @@
 /** Joins the files of many runs: a farm leaves thousands of small ones, and an engine opens each of them. */
+
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { appendAll } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import type { PathLock } from '../../writer/output/path-lock.js';
 import { type Connection, type Engine, loadEngine, named, quoted } from '../engine/duckdb.js';
@@ -177,7 +179,7 @@ class Joining {
       const lock = await tryLockRun(this.root, run);
       if (lock) held.push(lock);
     }
-    locks.push(...held);
+    appendAll(locks, held);
     if (held.length < runs.length) return false;
     const { groups } = await readJoined(this.root);
     if (group) {
@@ -233,10 +235,10 @@ class Joining {
     for (const { runs, group, parts: all } of sources) {
       const mine = all.filter((part) => placeOf(part) === place).map((part) => join(this.root, part));
       if (group) {
-        joined.push(...mine);
+        appendAll(joined, mine);
         const dropped = group.dropped.map(quoted).join(', ');
         selects.push(`${rowsOf(mine, [], false)}${dropped && ` WHERE run NOT IN (${dropped})`}`);
-      } else for (const directory of mine) parts.push(...(await partFiles(directory, runs[0])));
+      } else for (const directory of mine) appendAll(parts, await partFiles(directory, runs[0]));
     }
     const ofGroups = selects.join(' UNION ALL BY NAME ');
     const paths = parts.map((part) => part.path);

@@ -1,6 +1,8 @@
 /** How large a dataset is, table by table. */
+
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { appendAll } from '../../base/arrays.js';
 import { type Engine, quoted } from '../engine/duckdb.js';
 import { JOINED, TABLES, type TableName } from '../layout.js';
 import { queryError } from '../statements.js';
@@ -25,7 +27,7 @@ export async function datasetStats({ api }: Engine, root: string): Promise<Table
       const files: { path: string; bytes: number }[] = [];
       for (const directory of [join(root, table), join(root, JOINED, table)])
         if ((await readdir(directory).catch(() => [])).length > 0)
-          files.push(...(await filesBelow(directory)));
+          appendAll(files, await filesBelow(directory));
       if (files.length === 0) continue;
       // By name: a pattern has no way to write the path of a dataset with a bracket in it.
       const paths = files.map(({ path }) => quoted(path)).join(', ');

@@ -1,4 +1,5 @@
 /** The pages of one column in a row group, encoded and compressed. */
+import { appendAll } from '../../base/arrays.js';
 import type { PageCodec } from './compression.js';
 import type { Levels, ParquetKernel } from './kernel/parquet-kernel.js';
 import { type Leaf, PhysicalType } from './schema.js';
@@ -66,8 +67,9 @@ export class ColumnChunk {
     this.encodings.add(encoding);
     this.values += levels.count;
     this.nulls += levels.count - present;
-    this.pages.push(
-      ...this.page(PageType.DATA, kernel.page(), (header) =>
+    appendAll(
+      this.pages,
+      this.page(PageType.DATA, kernel.page(), (header) =>
         header.struct(5, (data) =>
           data.i32(1, levels.count).i32(2, encoding).i32(3, Encoding.RLE).i32(4, Encoding.RLE),
         ),

@@ -1,5 +1,7 @@
 /** A Parquet file that grows by row groups. Nothing is open between two of them: an export writes many files at a time. */
+
 import { appendFile, writeFile } from 'node:fs/promises';
+import { appendAll } from '../../base/arrays.js';
 import type { ChunkPlace, ColumnChunk, DictionaryPage } from './column-chunk.js';
 import { flattened, leavesOf, type SchemaNode, writeNode } from './schema.js';
 import { ThriftWriter } from './thrift.js';
@@ -44,7 +46,7 @@ export class ParquetFile {
     let at = offset;
     const places = chunks.map((chunk, index) => {
       const { bytes, place } = chunk.finish(dictionaries[index], at);
-      parts.push(...bytes);
+      appendAll(parts, bytes);
       at += place.bytes;
       return place;
     });

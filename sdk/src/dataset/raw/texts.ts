@@ -1,4 +1,5 @@
 /** Strings of a trace by their references. */
+import { appendAll } from '../../base/arrays.js';
 import type { Trace } from '../../reader/index.js';
 
 /** The reader keeps no more than some millions of characters. */
@@ -10,7 +11,10 @@ export async function textsOf(trace: Trace, references: readonly number[]): Prom
   for (let first = 0; first < references.length; first += BATCH) {
     const some = references.slice(first, first + BATCH);
     await trace.strings.load(some);
-    texts.push(...some.map((reference) => trace.strings.peek(reference) ?? `#${reference}`));
+    appendAll(
+      texts,
+      some.map((reference) => trace.strings.peek(reference) ?? `#${reference}`),
+    );
   }
   return texts;
 }

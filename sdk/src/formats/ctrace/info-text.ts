@@ -1,4 +1,5 @@
 /** What trace_reader prints of a whole file, character for character. */
+import { appendAll } from '../../base/arrays.js';
 import type { CtraceFile } from './reader.js';
 
 export interface InfoTextOptions {
@@ -35,7 +36,7 @@ export async function infoText(trace: CtraceFile, { file, verbose, utc }: InfoTe
     '',
   ];
   if (footer && footer.created > 0n) lines.push(`Created: ${ctime(footer.created, utc === true)}`);
-  if (verbose) lines.push(...listOf(trace));
+  if (verbose) appendAll(lines, listOf(trace));
   return lines.map((line) => `${line}\n`).join('');
 }
 

@@ -3,6 +3,7 @@
  * or with one that contradicts the file, are walked through from block to block; so are files whose writer was killed, which have neither
  * index nor the places of schema and blocks in their header.
  */
+import { appendAll } from '../../base/arrays.js';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import type { ByteSource } from '../../codecs/byte-source.js';
 import { MAX_EXPANSION } from '../../codecs/expansion.js';
@@ -58,7 +59,7 @@ export class CtraceFile {
     private readonly blocksEnd: number,
     warnings: readonly string[],
   ) {
-    this.warnings.push(...warnings);
+    appendAll(this.warnings, warnings);
     this.formatsById = new Map([...schema.formats].reverse().map((format) => [format.id, format]));
   }
 

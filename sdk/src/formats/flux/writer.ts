@@ -1,4 +1,5 @@
 /** Writing flux: linear, in compressed blocks, or as a ring buffer; one or more traces in a file. */
+import { minOf } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import type { BlockCompression } from './blocks.js';
 import { encodeEntry } from './encode.js';
@@ -98,7 +99,10 @@ export class FluxWriter {
   start(): void {
     const { compress = 'none', blockBytes = DEFAULT_MAX_ENTRY_SIZE } = this.options;
     if (compress === 'none' || this.buffer !== this.linear) return;
-    const most = Math.min(blockBytes, ...this.traces.map(({ maxEntrySize }) => maxEntrySize));
+    const most = minOf(
+      this.traces.map(({ maxEntrySize }) => maxEntrySize),
+      blockBytes,
+    );
     this.buffer = new CompressedBuffer(this.linear, compress, most);
   }
 

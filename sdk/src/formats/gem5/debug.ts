@@ -3,6 +3,7 @@
  * what they say, by CPU and sequence number. They may come before or after the lines of the instruction. Memory is bounded: what was said of the
  * oldest ones is forgotten, and counted.
  */
+import { appendAll } from '../../base/arrays.js';
 import { type Gem5Block, RENAME_STAGE } from './log.js';
 
 /** What a line says. */
@@ -200,7 +201,7 @@ export class DebugFacts {
     const facts = all.known.get(seq) ?? (waited ? this.facts(all, seq) : null);
     if (!facts) return null;
     if (waited) {
-      facts.stores.push(...waited);
+      appendAll(facts.stores, waited);
       facts.lines += waited.length;
       all.byAddress.delete(key);
     }

@@ -1,5 +1,6 @@
 /** STF under the interface of foreign formats. */
 
+import { appendAll } from '../../base/arrays.js';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { toHex } from '../../base/hex.js';
 import type { Source } from '../../reader/index.js';
@@ -113,7 +114,7 @@ class StfTrace implements ForeignTrace {
       if (firstPc === null && cursor.isMarker && cursor.type !== StfType.TRANSACTION) firstPc = pcOf(cursor);
       counts.set(cursor.type, (counts.get(cursor.type) ?? 0n) + 1n);
       if (!cursor.isBody || cursor.type === StfType.END_HEADER)
-        header.push(...headerRow(decodeRecord(cursor)));
+        appendAll(header, headerRow(decodeRecord(cursor)));
       markers = cursor.markers;
     }
     const { index } = this.file;

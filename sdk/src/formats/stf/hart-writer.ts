@@ -1,5 +1,6 @@
 /** The STF of one hart: header, instructions with their traps and memory accesses, and what must be said about them. */
 
+import { appendAll } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import type { CpuCore, Instruction } from '../../semantics/cpu/index.js';
@@ -74,7 +75,7 @@ export class HartWriter {
     }
     this.begin(pc!);
     const records = isRetired ? this.memoryRecords(bits, access) : [];
-    if (trap) records.push(...this.trapRecords(instruction, bits));
+    if (trap) appendAll(records, this.trapRecords(instruction, bits));
     this.checkOrder(isRetired ? endPs : null);
     this.stream.push({ pc: pc!, bits, records, trapTarget: trap?.target ?? null, architecturalNext: null });
     if (isRetired) this.kept.count++;

@@ -1,4 +1,5 @@
 /** Puts STF records together from the events of a trace that was made of STF. */
+import { appendAll } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import type { FrameCursor } from '../../format/frame.js';
 import type { Schema } from '../../format/types.js';
@@ -78,7 +79,9 @@ export class RecordAssembler {
     this.widths = [];
     this.blobs.clear();
     const pending = this.open(kind, view);
-    pending.parts.splice(0, pending.parts.length, ...pending.parts.filter(({ left }) => left > 0));
+    const left = pending.parts.filter((part) => part.left > 0);
+    pending.parts.length = 0;
+    appendAll(pending.parts, left);
     this.pending = pending;
     this.finishIfWhole();
   }

@@ -1,4 +1,5 @@
 /** Follows the values of counters through frames: per-cycle extremes and the change in each interval of a series. */
+import { maxOf } from '../../base/arrays.js';
 import type { FrameCursor } from '../../format/frame.js';
 import { Action } from '../../format/types.js';
 import { FrameTimes } from './frame-times.js';
@@ -57,7 +58,7 @@ export class CounterReplay {
   constructor(counters: readonly ReplayedCounter[], values: readonly bigint[]) {
     this.tracks = counters.map((counter, index) => new Track(counter, values[index] ?? 0n));
     const ids = counters.map(({ storageId }) => storageId);
-    this.trackOf = new Int32Array(Math.max(0, ...ids) + 1).fill(-1);
+    this.trackOf = new Int32Array(maxOf(ids, 0) + 1).fill(-1);
     ids.forEach((id, index) => {
       this.trackOf[id] = index;
     });

@@ -1,5 +1,6 @@
 /** The timeline for people: blocks of as many cycles as fit the width, one row per instruction. */
 
+import { maxOf } from '../../base/arrays.js';
 import { onOneLine } from '../../base/printable.js';
 import { BOLD, DIM, GREEN, RED, type Style, stageStyle, styled, YELLOW } from '../../base/terminal-style.js';
 import type { CoreStall, CpuCore, Instruction } from '../cpu/index.js';
@@ -203,7 +204,11 @@ export function layoutFor(core: CpuCore, { seq, pc }: Instruction, width: number
   const seqWidth = Math.max(4, (seq?.toString().length ?? 0) + 1);
   const pcWidth = Math.max(8, pc?.toString(16).length ?? 0);
   const reason = core.events.get('flush')?.fields.get('reason')?.labels?.values ?? [];
-  const reasonWidth = Math.max(DEFAULT_REASON, ...reason.map(({ name }) => name.length)) + 1;
+  const reasonWidth =
+    maxOf(
+      reason.map(({ name }) => name.length),
+      DEFAULT_REASON,
+    ) + 1;
   const available = width - seqWidth - pcWidth - reasonWidth - 4;
   const text = Math.max(MIN_TEXT, Math.min(MAX_TEXT, Math.floor(available / 3)));
   const cycles = Math.max(MIN_CYCLES, available - text);

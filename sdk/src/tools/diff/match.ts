@@ -1,4 +1,5 @@
 /** What two schemas have in common, by path: storages, events and their fields, however they are numbered and ordered in each. */
+import { appendAll } from '../../base/arrays.js';
 import {
   type EnumDef,
   type EventDef,
@@ -137,8 +138,8 @@ class Matcher {
         if (!pieces.every(isThere)) return [`${path}.${name}${bits > 0 ? ` (${bits} bits)` : ''}`];
         return unknown.every(isThere) ? [] : [`${path}.${name} (its unknown bits)`];
       });
-    this.onlyA.push(...missing(a, b));
-    this.onlyB.push(...missing(b, a));
+    appendAll(this.onlyA, missing(a, b));
+    appendAll(this.onlyB, missing(b, a));
     return a.flatMap((field, index) => {
       const other = b.findIndex(({ name }) => name === field.name);
       const as = other < 0 ? null : this.comparison(`${path}.${field.name}`, field, b[other]);

@@ -1,4 +1,5 @@
 /** Numbers of channels over equal intervals of a range, from the coarsest level that still gives them exactly. */
+import { maxOf } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import { type Channel, ChannelKind, type ClockGroup } from '../channels.js';
 import { combineExtremes } from '../levels/coarsener.js';
@@ -78,7 +79,10 @@ export function gridOf(extent: Extent, range: SeriesRange, levels: readonly numb
   const wanted = (to - from) / intervals;
   const level = range.quick
     ? (levels.find((one) => one > 0 && bucketCyclesOf(one) >= wanted) ?? levels.at(-1) ?? 0)
-    : Math.max(0, ...levels.filter((one) => bucketCyclesOf(one) <= wanted));
+    : maxOf(
+        levels.filter((one) => bucketCyclesOf(one) <= wanted),
+        0,
+      );
   const bucketCycles = bucketCyclesOf(level);
   const firstBucket = Math.floor(from / bucketCycles);
   const needed = Math.ceil(to / bucketCycles) - firstBucket;

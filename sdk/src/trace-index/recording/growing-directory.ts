@@ -2,6 +2,7 @@
  * The directory of a trace while it is written: the levels grow with each segment, so that closing the trace reads nothing again. What they take in
  * memory is what the directory will take in the file, a part of a per cent of it.
  */
+import { minOf } from '../../base/arrays.js';
 import { isUscopeError } from '../../base/errors.js';
 import { decodeIndexContainer } from '../../format/index-container.js';
 import { type Levels, loadAddon } from '../../native/native-addon.js';
@@ -34,7 +35,7 @@ export class GrowingDirectory {
 
   /** Before the first segment, which starts at `startPs`. null: nothing of it is counted, there is no compiled code, or the schema is too large. */
   static open(plan: IndexPlan, startPs: bigint, maxBytes = MAX_BYTES): GrowingDirectory | null {
-    const shortest = Math.min(...plan.groups.map(({ periodPs }) => periodPs));
+    const shortest = minOf(plan.groups.map(({ periodPs }) => periodPs));
     if (!Number.isFinite(shortest)) return null;
     const counted = BigInt(shortest) * MAX_CYCLES;
     const limitPs = counted < MAX_TIME_PS ? counted : MAX_TIME_PS;

@@ -1,4 +1,5 @@
 /** How large an index may be beside its segment. */
+import { appendAll } from '../../base/arrays.js';
 import { isUscopeError } from '../../base/errors.js';
 import {
   decodeIndexContainer,
@@ -103,7 +104,10 @@ class Shrinking {
   drop(kind: number): void {
     const removed = this.parts.filter((part) => part.kind === kind);
     if (removed.length === 0) return;
-    this.dropped.push(...removed.map(({ subject }) => ({ kind, subject })));
+    appendAll(
+      this.dropped,
+      removed.map(({ subject }) => ({ kind, subject })),
+    );
     this.parts = this.parts.filter((part) => part.kind !== kind);
     this.bytes = this.encoded();
   }

@@ -1,4 +1,5 @@
 /** The part STATS of one core, the plain way: what `CoreSlots` and `RowWalk` say of its instructions is added up as an analysis does. */
+import { maxOf } from '../../base/arrays.js';
 import { classOf, LINEAR } from '../../semantics/cpu/analysis/histogram.js';
 import {
   INSTRUCTION_CLASSES,
@@ -113,7 +114,7 @@ export class StatsWalk {
   private widthCounts(): WidthCounts | null {
     const [first, last] = [this.widths[0], this.widths.at(-1)];
     if (!first || !last) return null;
-    const most = Math.max(...this.widths.map(({ width }) => width));
+    const most = maxOf(this.widths.map(({ width }) => width));
     const cycles = new Array<number>(most).fill(0);
     for (const { width } of this.widths) cycles[width - 1]!++;
     return {

@@ -2,6 +2,7 @@
  * Segments straight into the trace file, in the order of docs/format.md#header-lifecycle: segments and their commit records, fdatasync, tail_offset, num_segments,
  * fdatasync.
  */
+import { appendAll } from '../../base/arrays.js';
 import { ByteReader } from '../../base/bytes.js';
 import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_TAIL_OFFSET } from '../../format/header.js';
 import { finalizeFile } from './finalize.js';
@@ -45,7 +46,7 @@ export class FileStore implements SegmentStore {
 
   add(segment: FinishedSegment): number {
     const { chunks, segmentSize, size } = layOutSegment(segment, this.end, this.segments.lastOffset);
-    this.chunks.push(...chunks);
+    appendAll(this.chunks, chunks);
     this.segments.push(this.end, segmentSize, segment.header.timeStartPs, segment.header.timeEndPs);
     this.end += size;
     this.waiting++;

@@ -5,6 +5,7 @@
  * A process that writes one trace after the other uses the memory of those that are over again: left to the garbage collector they would
  * pile up, as they are next to nothing to it, and to the threads that have seen them.
  */
+import { appendAll, maxOf } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 
 const PAGE_BYTES = 65_536;
@@ -160,7 +161,7 @@ export class WriterMemory {
     const over: WriterMemory[] = [];
     if (this.memory.buffer.byteLength > MAX_KEPT_BYTES) over.push(this);
     else idle.push(this);
-    while (idle.length > MAX_IDLE || idleBytes() > MAX_IDLE_BYTES) over.push(...idle.splice(largest(), 1));
+    while (idle.length > MAX_IDLE || idleBytes() > MAX_IDLE_BYTES) appendAll(over, idle.splice(largest(), 1));
     for (const memory of over) memory.abandon();
     return over;
   }
@@ -203,5 +204,5 @@ export class WriterMemory {
 
 function largest(): number {
   const sizes = idle.map(({ memory }) => memory.buffer.byteLength);
-  return sizes.indexOf(Math.max(...sizes));
+  return sizes.indexOf(maxOf(sizes));
 }

@@ -1,4 +1,5 @@
 /** A writer that keeps only the newest part of a trace (docs/flight-recorder.md): the ordinary writer on a spool, and its triggers. */
+import { appendAll } from '../../base/arrays.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
 import type { AcceptedStats, SessionEnd, TraceStats } from '../contract/options.js';
@@ -163,7 +164,7 @@ export class RingWriter {
   }
 
   private fireAll(): void {
-    this.due.push(...this.waiting.splice(0));
+    appendAll(this.due, this.waiting.splice(0));
     this.endDue();
   }
 

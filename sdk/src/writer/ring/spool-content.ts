@@ -1,5 +1,7 @@
 /** What a spool directory holds: header, and the segments that can be used. */
+
 import { crc32 } from '#platform/crc32';
+import { appendAll } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import { decodeHeader, type FileHeader, HEADER_SIZE } from '../../format/header.js';
 import { decodePreamble, type Preamble } from '../../format/preamble.js';
@@ -97,14 +99,18 @@ export async function readSpool(files: SpoolFiles): Promise<SpoolContent> {
         dropped.push(ordinal);
         continue;
       }
-      damaged.push(...bad);
-      dropped.push(...entries.map((entry) => entry.ordinal), ...bad);
+      appendAll(damaged, bad);
+      appendAll(
+        dropped,
+        entries.map((entry) => entry.ordinal),
+        bad,
+      );
       [entries, due, bad] = [[], [], []];
     }
     entries.push(entryOf(segment, size));
     newest = segment;
     for (const trigger of segment.ring.triggers.due) due.push({ trigger, upTo: ordinal });
   }
-  dropped.push(...bad);
+  appendAll(dropped, bad);
   return { entries, newest, dropped, damaged, due, triggers: newest?.ring.triggers ?? NO_TRIGGERS };
 }

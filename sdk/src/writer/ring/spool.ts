@@ -5,6 +5,7 @@
  * Order of a commit: segment files, fdatasync each; fsync of the directory; then the oldest are let go: their strings appended and synced,
  * their files unlinked. What was acknowledged is durable, or was let go because newer segments are.
  */
+import { appendAll } from '../../base/arrays.js';
 import type { WriterOptions } from '../contract/options.js';
 import type { RingReport, TriggerFile } from '../contract/ring-report.js';
 import type { FinishedSegment, SegmentStore, TraceEnd } from '../file/segment-store.js';
@@ -157,7 +158,7 @@ export class Spool implements SegmentStore {
       }
       await this.files.syncDirectory();
       this.waiting.splice(0, batch.length);
-      this.live.push(...batch);
+      appendAll(this.live, batch);
       this.kept += batch.length;
       this.usage.add(batch);
       this.committed = batch[batch.length - 1].ordinal + 1;
