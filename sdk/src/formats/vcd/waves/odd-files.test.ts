@@ -1,81 +1,23 @@
 /** Waveforms as tools write them that do not keep to the standard: what is odd is read as other readers do, and counted. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { contextOf } from '../../../../../test/support/foreign.js';
 import { VcdText } from '../../../../../test/support/vcd-text.js';
-import { FieldType } from '../../../format/types.js';
+import {
+  convertWave as convert,
+  valuesOf,
+  type WaveResult,
+} from '../../../../../test/support/wave-conversion.js';
 import { memorySource } from '../../../reader/index.js';
-import { openTraceFile } from '../../../reader/node.js';
 import { FORMAT } from '../format.js';
 
 const vector = (name: string): Uint8Array =>
   readFileSync(fileURLToPath(new URL(`../../../../../test/vectors/vcd/${name}`, import.meta.url)));
 const textOf = (name: string): string => new TextDecoder().decode(vector(name));
 
-let directory = '';
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'uscope-odd-'));
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
-interface Result {
-  /** `time in ps, storage[slot].field, value`, and events with their fields. */
-  readonly lines: string[];
-  readonly report: string[];
-  readonly warnings: string[];
-  readonly periods: number[];
-  readonly isPartial: boolean;
-}
-
-async function convert(
-  bytes: Uint8Array,
-  mapText: string,
-  options: Record<string, string> = {},
-): Promise<Result> {
-  const map = join(directory, 'map.yaml');
-  writeFileSync(map, mapText);
-  const context = contextOf({ map, ...options });
-  expect(await FORMAT.sniff?.(bytes.subarray(0, 4096))).toBe(true);
-  const foreign = await FORMAT.open?.(memorySource(bytes, 'wave.vcd'), context.options);
-  const path = join(directory, 'out.uscope');
-  rmSync(path, { force: true });
-  await foreign?.toUscope({ path }, context);
-  const report = context.report.rows.map(({ fate, what, count }) => `${fate} ${count} ${what}`);
-  const trace = await openTraceFile(path);
-  const lines: string[] = [];
-  let time = 0n;
-  await trace.strings.load(new Set(Array.from({ length: 32 }, (_, index) => index)));
-  const { storages } = trace.schema;
-  await trace.scan(
-    {},
-    {
-      frame: ({ timePs }) => {
-        time = timePs;
-      },
-      op: ({ storageId, slot, field, value }) => {
-        const { name, fields } = storages[storageId];
-        const isText = fields[field].type === FieldType.STRING_REF;
-        const shown = isText ? JSON.stringify(trace.strings.peek(Number(value))) : value;
-        lines.push(`${time} ${name}[${slot}].${fields[field].name} ${shown}`);
-      },
-    },
-  );
-  for await (const event of trace.events())
-    lines.push(
-      `${event.timePs} ${event.name} ${Object.entries(event.fields()).map(([k, v]) => `${k}=${v}`)}`,
-    );
-  const periods = trace.schema.clocks.map(({ periodPs }) => Number(periodPs));
-  await trace.close();
-  return { lines, report, warnings: context.warnings, periods, isPartial: foreign?.isPartial ?? false };
-}
-
-const ofCase = (name: string): Promise<Result> =>
+const ofCase = (name: string): Promise<WaveResult> =>
   convert(vector(`vcd-${name}.vcd`), textOf(`vcd-${name}.yaml`));
-const valuesOf = ({ lines }: Result, storage: string): string[] =>
-  lines.filter((line) => line.includes(` ${storage}[`)).map((line) => line.split(' ').slice(2).join(' '));
 const TOP = 'waves: 1\nclock: clk\nscopes:\n  top:\n';
 
 describe('the kind of a change', () => {
