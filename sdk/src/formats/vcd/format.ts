@@ -5,7 +5,8 @@ import { uscopeToVcd } from './from-uscope.js';
 import { VCD_EXPORT_OPTIONS } from './options.js';
 import { VcdTrace } from './trace.js';
 
-const BEGINNING = /^\s*\$(date|version|timescale|comment|scope|var)\s/;
+/** The mark of UTF-8 may come first. */
+const BEGINNING = /^(\u00ef\u00bb\u00bf)?\s*\$(date|version|timescale|comment|scope|var)\s/;
 
 export const FORMAT: ForeignFormat = {
   name: 'vcd',
@@ -17,9 +18,14 @@ export const FORMAT: ForeignFormat = {
       help: 'file that says which signals become what; --map FILE is the same',
       direction: 'import',
     },
+    {
+      name: 'unit',
+      help: 'what a unit of time is, whatever $timescale says: 1ns',
+      direction: 'import',
+    },
     ...VCD_EXPORT_OPTIONS,
   ],
   sniff: async (head) => BEGINNING.test(await sniffText(head)),
-  open: async (source) => new VcdTrace(source),
+  open: async (source, options) => new VcdTrace(source, options.get('unit')),
   write: uscopeToVcd,
 };

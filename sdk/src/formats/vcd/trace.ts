@@ -13,7 +13,7 @@ import { unpack } from '../text/unpack.js';
 import { guessMap } from './guess/guess.js';
 import { dumpChanges } from './read/dump.js';
 import { nextPiece } from './read/followed.js';
-import { HeaderCollector, type VcdHeader } from './read/header.js';
+import { HeaderCollector, type VcdHeader, type VcdSignal } from './read/header.js';
 import { readMap } from './waves/map.js';
 import { waveToUscope } from './waves/to-uscope.js';
 
@@ -28,7 +28,11 @@ export class VcdTrace implements ForeignTrace {
   readonly timeUnit = 'units of $timescale';
   isPartial = false;
 
-  constructor(private readonly source: Source) {}
+  /** @param unit of time, instead of that of the file: `1ns` */
+  constructor(
+    private readonly source: Source,
+    private readonly unit?: string,
+  ) {}
 
   async info(): Promise<readonly InfoSection[]> {
     const { header } = await this.begin();
@@ -67,7 +71,7 @@ export class VcdTrace implements ForeignTrace {
   async toUscope(target: TraceTarget, context: ConversionContext) {
     const { header, pieces } = await this.begin(context);
     const { map, file } = await this.map(header, context);
-    const plan = readMap(map, file, header.signals);
+    const plan = (signals: readonly VcdSignal[]) => readMap(map, file, signals);
     const { stats, cut } = await waveToUscope(header, plan, pieces, target, context);
     if (cut !== null) {
       this.isPartial = true;
@@ -114,12 +118,13 @@ export class VcdTrace implements ForeignTrace {
   private async begin(context?: ConversionContext): Promise<Opened> {
     const size = await this.source.size();
     const pieces = unpack(this.source, (bytes) => context?.onProgress?.(bytes / size));
-    const collector = new HeaderCollector();
+    const collector = new HeaderCollector(this.unit);
     for (let piece = await nextPiece(pieces); piece instanceof Uint8Array; piece = await nextPiece(pieces)) {
       const found = collector.add(piece);
       if (found) return { header: found.header, pieces: withFirst(found.rest, pieces) };
     }
-    throw collector.cut();
+    const { header, rest } = collector.end();
+    return { header, pieces: withFirst(rest, pieces) };
   }
 }
 

@@ -20,7 +20,7 @@ interface GuessedScope {
 
 /** @throws UscopeError CONVERT_SOURCE when nothing is called like a clock and rises */
 export async function guessMap(header: VcdHeader, pieces: AsyncIterator<Uint8Array>): Promise<string> {
-  const { signals } = header;
+  const signals = [...header.signals, ...header.vectors];
   const scopes = scopesOf(signals);
   const interesting = [...candidates(signals), ...rvfiValids(scopes)];
   const byCode = new Map(interesting.map((signal) => [signal.code, signal]));
@@ -99,7 +99,7 @@ function scopeLines(scopes: readonly GuessedScope[]): string[] {
         `    isa: RV${rvfi.xlen}I   # add the extensions that the core has`,
       );
     for (const section of ['fifos', 'words', 'fsms', 'channels'] as const)
-      lines.push(...sectionLines(section, proposals));
+      for (const line of sectionLines(section, proposals)) lines.push(line);
   }
   return lines;
 }

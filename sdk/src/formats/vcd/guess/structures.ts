@@ -1,5 +1,6 @@
 /** Structures that a scope's names give away: FIFOs, memories, state machines, channels. */
 import type { VcdSignal } from '../read/header.js';
+import { conditionName } from '../sampling/condition.js';
 import type { Scope } from './scopes.js';
 
 /** An entry of a map: its section, its name, and its value as YAML. */
@@ -63,7 +64,7 @@ function fifosByPointers({ signals }: Scope): Proposal[] {
     found.push({
       section: 'fifos',
       name: own,
-      value: `{write: ${quoted(name)}, read: ${quoted(read)}${full === undefined ? '' : `, full: ${quoted(full)}`}}`,
+      value: `{write: ${quoted(name)}, read: ${quoted(read)}${full === undefined ? '' : `, full: ${quotedCondition(full)}`}}`,
       codes: [write.code, (signals.get(read) as VcdSignal).code],
     });
   }
@@ -144,7 +145,7 @@ function channels({ signals }: Scope): Proposal[] {
     found.push({
       section: 'channels',
       name: clean(prefix) || 'handshake',
-      value: `{valid: ${quoted(name)}, ready: ${quoted(ready)}${fields.length > 0 ? `, fields: {${fieldText}}` : ''}}`,
+      value: `{valid: ${quotedCondition(name)}, ready: ${quotedCondition(ready)}${fields.length > 0 ? `, fields: {${fieldText}}` : ''}}`,
       codes: [valid.code, (signals.get(ready) as VcdSignal).code],
     });
   }
@@ -170,5 +171,7 @@ export function quoted(name: string): string {
     (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 }
+
+const quotedCondition = (name: string): string => quoted(conditionName(name));
 
 const NOT_IN_YAML = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;

@@ -32,7 +32,7 @@ export function planFifo(scope: PlanScope, entry: EntryReader): void {
   const layout =
     words.length > 0 ? layoutOf(entry.name, words) : { slots: 0, types: {}, cellsOf: () => undefined };
   const validName = entry.text(keys, 'valid');
-  const valid = validName === undefined ? null : scope.follow(validName);
+  const valid = validName === undefined ? null : scope.bits(validName);
   const pointers = valid ? null : pointersOf(scope, entry, keys);
   const slots =
     entry.integer(keys, 'slots') ?? valid?.width ?? slotsOf(layout.slots, pointers?.write.width ?? 0);
@@ -66,8 +66,8 @@ function entryFields(scope: PlanScope, entry: EntryReader, keys: FixedKeys): Wor
 
 function pointersOf(scope: PlanScope, entry: EntryReader, keys: FixedKeys) {
   return {
-    write: scope.follow(entry.needed(keys, 'write', 'write: SIGNAL and read: SIGNAL, or valid: SIGNAL')),
-    read: scope.follow(entry.needed(keys, 'read', 'read: SIGNAL')),
+    write: scope.bits(entry.needed(keys, 'write', 'write: SIGNAL and read: SIGNAL, or valid: SIGNAL')),
+    read: scope.bits(entry.needed(keys, 'read', 'read: SIGNAL')),
   };
 }
 

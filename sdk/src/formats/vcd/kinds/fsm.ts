@@ -11,7 +11,7 @@ const MAX_VALUES = 254;
 
 export function planFsm(scope: PlanScope, entry: EntryReader): void {
   const keys = entry.fixedKeys(['state', 'values']);
-  const part = scope.follow(entry.needed(keys, 'state', 'state: SIGNAL'));
+  const part = scope.bits(entry.needed(keys, 'state', 'state: SIGNAL'));
   const values = entry.pairs(keys, 'values');
   const labels = values.length > 0 ? values.map(([name]) => name) : numbered(part.width);
   const numbers =

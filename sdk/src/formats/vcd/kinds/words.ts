@@ -37,7 +37,7 @@ function wordFields(scope: PlanScope, entry: EntryReader): WordField[] {
 
 /** @throws UscopeError CONVERT_OPTION */
 export function packedField(scope: PlanScope, name: string, signal: string, bits: number): WordField {
-  const whole = scope.follow(signal);
+  const whole = scope.bits(signal);
   if (bits < 1 || whole.width % bits !== 0)
     throw new UscopeError(
       'CONVERT_OPTION',
@@ -52,7 +52,9 @@ export function packedField(scope: PlanScope, name: string, signal: string, bits
 
 /** @throws UscopeError CONVERT_OPTION */
 export function layoutOf(name: string, fields: readonly WordField[]) {
-  const slots = 1 + Math.max(-1, ...fields.flatMap((field) => [...field.slots.keys()]));
+  const slots = fields
+    .flatMap((field) => [...field.slots.keys()])
+    .reduce((most, slot) => Math.max(most, slot + 1), 0);
   if (slots < 1 || slots > MAX_SLOTS)
     throw new UscopeError('CONVERT_OPTION', `"${name}" has ${slots} words; 1 to ${MAX_SLOTS} can be slots`);
   const sample = fields.map(({ name: field, slots: parts }) => {

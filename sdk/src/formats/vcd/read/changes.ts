@@ -3,8 +3,10 @@
  * only for reals and strings, and skips what is not followed.
  */
 import { concatBytes } from '../../../base/bytes.js';
-import { UscopeError } from '../../../base/errors.js';
+import { isUscopeError, UscopeError } from '../../../base/errors.js';
 import { type CodeTable, NOT_DECLARED } from './codes.js';
+import { textOfBytes } from './escapes.js';
+import { Oddities, type OddKind } from './oddities.js';
 import type { SignalStore } from './signal-store.js';
 
 /** What is called as time passes. */
@@ -19,7 +21,11 @@ export interface StepListener {
 const MAX_TOKEN_BYTES = 16 * 1024 * 1024;
 
 const HASH = 0x23;
+const LETTER_B = 0x62;
+const LETTER_R = 0x72;
 const DOLLAR = 0x24;
+const POINT = 0x2e;
+const LINE_END = Uint8Array.of(10);
 const latin1 = new TextDecoder('latin1');
 
 /** What a character of a value means: 0, 1, unknown (x, z and those of VHDL), or nothing. */
@@ -47,6 +53,9 @@ export class ChangeReader {
   private inComment = false;
   private isDumping = true;
   private dumpsOff = false;
+  /** Some signal of bits had a text or a real. */
+  private isMixed = false;
+  readonly oddities = new Oddities();
 
   constructor(
     private readonly codes: CodeTable,
@@ -69,16 +78,32 @@ export class ChangeReader {
 
   /** The last step is over. Null, or the offset of what the file ends within: it is not taken. */
   finish(): number | null {
-    const isCut = this.rest.length > 0 || this.inComment;
+    const isCut = !this.takeLast() || this.inComment;
     this.endStep();
     return isCut ? this.offset : null;
+  }
+
+  /** A last word without an end of line is taken if it is one. */
+  private takeLast(): boolean {
+    const { rest } = this;
+    if (rest.length === 0) return true;
+    if (this.inComment || rest.length > MAX_TOKEN_BYTES) return false;
+    const undeclared = this.oddities.countOf('undeclared');
+    try {
+      if (this.scan(concatBytes([rest, LINE_END]), rest.length + 1) <= rest.length) return false;
+    } catch (error) {
+      if (isUscopeError(error)) return false;
+      throw error;
+    }
+    if (this.oddities.countOf('undeclared') > undeclared) return false;
+    this.odd('lastLine', rest, 0, rest.length);
+    return true;
   }
 
   /** Returns how many bytes were taken: up to the first word that may go on in the next piece. */
   private scan(bytes: Uint8Array, end: number): number {
     const { dense } = this.codes;
     const denseLength = dense.length;
-    const { store } = this;
     let i = 0;
     for (;;) {
       while (i < end && bytes[i] <= 32) i++;
@@ -102,7 +127,7 @@ export class ChangeReader {
         i = at;
         this.changes++;
         if (signal >= 0) this.scalar(signal, bit);
-        else if (signal === NOT_DECLARED) this.undeclared(start);
+        else if (signal === NOT_DECLARED) this.odd('undeclared', bytes, start, at);
         continue;
       }
       if (first === HASH) {
@@ -110,9 +135,11 @@ export class ChangeReader {
         let at = i + 1;
         for (; at < end && bytes[at] > 32; at++) {
           const digit = bytes[at] - 48;
+          if (bytes[at] === POINT && at > i + 1) break;
           if (digit < 0 || digit > 9) this.fail('CONVERT_FORMAT', 'a time is no number', start);
           time = time * 10 + digit;
         }
+        if (bytes[at] === POINT) at = this.fraction(bytes, start, at, end);
         if (at >= end) return start;
         if (at === i + 1) this.fail('CONVERT_FORMAT', 'a time is no number', start);
         this.moveTo(time, start);
@@ -129,26 +156,101 @@ export class ChangeReader {
       for (; at < end && bytes[at] > 32; at++) code = code * 94 + (bytes[at] - 32);
       if (at >= end || codeStart === valueEnd) return start;
       const signal = code < denseLength ? dense[code] : this.codes.lookUp(code);
-      if (signal === NOT_DECLARED) this.undeclared(start);
+      if (signal === NOT_DECLARED) this.odd('undeclared', bytes, start, at);
       this.changes++;
       i = at;
-      if (first === 0x62 || first === 0x42) {
-        if (signal < 0) continue;
-        if (store.widths[signal] <= 32) this.narrow(signal, bytes, start + 1, valueEnd);
-        else this.wide(signal, bytes, start + 1, valueEnd);
-      } else if (first === 0x72 || first === 0x52) {
-        if (signal >= 0) this.real(signal, latin1.decode(bytes.subarray(start + 1, valueEnd)), start);
-      } else if (signal >= 0) this.text(signal, bytes.subarray(start + 1, valueEnd));
+      if (signal >= 0) this.long(signal, first | 0x20, bytes, start + 1, valueEnd);
     }
+  }
+
+  /** The change says what the value is, whatever the declaration: `kind` is its letter. */
+  private long(signal: number, kind: number, bytes: Uint8Array, from: number, to: number): void {
+    const { store } = this;
+    const width = store.widths[signal];
+    if (kind === LETTER_B) {
+      const digits = from + this.prefix(bytes, from, to);
+      if (width === 0) this.other(signal, latin1.decode(bytes.subarray(digits, to)));
+      else {
+        if (width <= 32) this.narrow(signal, bytes, digits, to);
+        else this.wide(signal, bytes, digits, to);
+        if (this.isMixed || store.isPart[signal] === 1) this.isBits(signal);
+      }
+      return;
+    }
+    const value =
+      kind === LETTER_R
+        ? this.real(latin1.decode(bytes.subarray(from, to)), from - 1)
+        : textOfBytes(bytes.subarray(from, to));
+    this.other(signal, value);
+    if (width === 0) return;
+    this.odd('otherKind', bytes, from - 1, to);
+    this.isMixed = true;
+    this.clear(signal);
+    this.fillUnknown(signal, 0);
+    store.spread(signal);
+  }
+
+  private other(signal: number, value: number | string): void {
+    this.store.nextOthers[signal] = value;
+    this.store.mark(signal);
+  }
+
+  private isBits(signal: number): void {
+    this.store.nextOthers[signal] = '';
+    this.store.spread(signal);
+  }
+
+  /** `b0b0101`: how long what is before the digits is. */
+  private prefix(bytes: Uint8Array, from: number, to: number): number {
+    if (to - from < 3 || bytes[from] !== 0x30 || (bytes[from + 1] | 0x20) !== LETTER_B) return 0;
+    this.odd('prefix', bytes, from - 1, to);
+    return 2;
+  }
+
+  /** Where a time with a fraction ends; what is not 0 there is counted. */
+  private fraction(bytes: Uint8Array, start: number, point: number, end: number): number {
+    let isZero = true;
+    let at = point + 1;
+    for (; at < end && bytes[at] > 32; at++) {
+      const digit = bytes[at] - 48;
+      if (digit < 0 || digit > 9) this.fail('CONVERT_FORMAT', 'a time is no number', start);
+      if (digit !== 0) isZero = false;
+    }
+    if (!isZero && at < end) this.odd('fraction', bytes, start, at);
+    return at;
   }
 
   private scalar(signal: number, bit: number): void {
     const { store } = this;
+    if (store.isSingle[signal] === 0 || this.isMixed) {
+      this.scalarOfOther(signal, bit);
+      return;
+    }
     const word = store.offsets[signal];
     store.nextBits[word] = bit & 1;
     store.nextUnknown[word] = bit >>> 1;
-    if (store.widths[signal] > 32) this.clearAbove(signal, 1);
     if (store.isDirty[signal] === 0) store.mark(signal);
+  }
+
+  /** A single character for what is no single bit: the bits on its left are as of a vector that is too short. */
+  private scalarOfOther(signal: number, bit: number): void {
+    const { store } = this;
+    if (store.widths[signal] === 0) {
+      this.other(signal, '01x'[bit]);
+      return;
+    }
+    this.clear(signal);
+    const word = store.offsets[signal];
+    store.nextBits[word] = bit & 1;
+    if (bit === 2) this.fillUnknown(signal, 0);
+    store.mark(signal);
+    this.isBits(signal);
+  }
+
+  private clear(signal: number): void {
+    const { nextBits, nextUnknown, offsets, widths } = this.store;
+    const end = offsets[signal] + ((widths[signal] + 31) >>> 5);
+    for (let word = offsets[signal]; word < end; word++) nextBits[word] = nextUnknown[word] = 0;
   }
 
   /** Missing bits on the left are 0, or unknown like the leftmost one. */
@@ -199,24 +301,12 @@ export class ChangeReader {
       nextUnknown[offsets[signal] + (bit >>> 5)] |= 1 << (bit & 31);
   }
 
-  private clearAbove(signal: number, firstWord: number): void {
-    const { nextBits, nextUnknown, offsets, widths } = this.store;
-    const end = offsets[signal] + ((widths[signal] + 31) >>> 5);
-    for (let word = offsets[signal] + firstWord; word < end; word++) nextBits[word] = nextUnknown[word] = 0;
-  }
-
-  private real(signal: number, text: string, start: number): void {
+  private real(text: string, start: number): number {
     const value = Number(text);
     // Writers also print nan and inf.
     if (text === '' || (Number.isNaN(value) && !/^[+-]?(nan|inf|infinity)$/i.test(text)))
       this.fail('CONVERT_FORMAT', `"r${text.slice(0, 40)}" is no real`, start);
-    this.store.nextOthers[signal] = value;
-    this.store.mark(signal);
-  }
-
-  private text(signal: number, bytes: Uint8Array): void {
-    this.store.nextOthers[signal] = new TextDecoder().decode(bytes);
-    this.store.mark(signal);
+    return value;
   }
 
   private keyword(word: string, start: number): void {
@@ -228,8 +318,10 @@ export class ChangeReader {
     else if (word === '$dumpoff') this.dumping(false);
     else if (word === '$dumpon') this.dumping(true);
     else if (word === '$end') this.endOfBlock();
-    else if (word !== '$dumpvars' && word !== '$dumpall')
-      this.fail('CONVERT_FORMAT', `the keyword "${word.slice(0, 40)}" is unknown among changes`, start);
+    else if (word !== '$dumpvars' && word !== '$dumpall') {
+      this.oddities.count('keyword', word, this.offset + start);
+      this.inComment = true;
+    }
   }
 
   /** What follows `$dumpoff` makes all x, and what follows `$dumpon` gives all values: neither is a change of the design. */
@@ -273,8 +365,12 @@ export class ChangeReader {
     return this.fail('CONVERT_FORMAT', `${word} is no change of a value`, start);
   }
 
-  private undeclared(start: number): never {
-    this.fail('CONVERT_FORMAT', 'a change of a code that no $var declares', start);
+  private odd(kind: OddKind, bytes: Uint8Array, from: number, to: number): void {
+    this.oddities.count(
+      kind,
+      latin1.decode(bytes.subarray(from, Math.min(to, from + 40))),
+      this.offset + from,
+    );
   }
 
   private fail(

@@ -41,7 +41,8 @@ function lineOf(time: number, { path }: VcdSignal, value: string, asJson: boolea
 
 function textOf(store: SignalStore, signals: readonly VcdSignal[], signal: number): string {
   const definition = signals[signal];
-  if (isText(definition) || isReal(definition)) return String(store.nextOthers[signal]);
+  const other = store.nextOthers[signal];
+  if (isText(definition) || isReal(definition) || other !== '') return String(other);
   let text = '';
   for (let bit = definition.width - 1; bit >= 0; bit--) {
     const word = store.offsets[signal] + (bit >>> 5);

@@ -2,6 +2,8 @@
 import { concatBytes } from '../../../base/bytes.js';
 import { UscopeError } from '../../../base/errors.js';
 import { codeNumber } from './codes.js';
+import { Oddities, type OddKind } from './oddities.js';
+import { joinBits } from './vectors.js';
 
 export interface VcdSignal {
   /** Scopes and name, with dots: `tb.uut.rvfi_valid`. An index that is part of the name stays: `tb.uut.regs[3]`. */
@@ -14,12 +16,17 @@ export interface VcdSignal {
   readonly lsb: number;
   /** The leftmost index is the lower one: `[0:7]`. */
   readonly isAscending: boolean;
-  /** Number of the identifier code. Several variables may share one: they are the same net. */
+  /** Number of the identifier code. Several variables may share one: they are the same net. Below 0: a vector that is joined from `bits`. */
   readonly code: number;
+  /** Of a vector that the waveform has bit by bit, the bits from bit 0 on. */
+  readonly bits?: readonly VcdSignal[];
 }
 
 export interface VcdHeader {
   readonly signals: readonly VcdSignal[];
+  /** Vectors that the waveform has bit by bit. */
+  readonly vectors: readonly VcdSignal[];
+  readonly oddities: Oddities;
   /** ps of a unit of time: `numerator / denominator`; a denominator above 1 is a unit below 1 ps. */
   readonly numerator: number;
   readonly denominator: number;
@@ -34,11 +41,16 @@ export interface VcdHeader {
 const MAX_HEADER_BYTES = 512 * 1024 * 1024;
 const END_MARK = new TextEncoder().encode('$enddefinitions');
 const END = new TextEncoder().encode('$end');
+/** Editors and some tools begin a file with the mark of UTF-8. */
+const BOM = [0xef, 0xbb, 0xbf];
 
 /** Collects the bytes of the definitions. */
 export class HeaderCollector {
   private pieces: Uint8Array[] = [];
   private length = 0;
+
+  /** @param unit of time, instead of that of the file: `1ns` */
+  constructor(private readonly unit?: string) {}
 
   /** The definitions and the bytes after them once both are there. @throws UscopeError CONVERT_LIMIT */
   add(piece: Uint8Array): { header: VcdHeader; rest: Uint8Array } | null {
@@ -49,27 +61,34 @@ export class HeaderCollector {
     // A mark may lie across two pieces, and what is before them needs no second look.
     const recent = concatBytes(this.pieces.slice(-2));
     if (endOfDefinitions(recent) < 0) return null;
+    return this.parsed(false);
+  }
+
+  /** The file ends: it may have definitions only. @throws UscopeError CONVERT_FORMAT, CONVERT_TRUNCATED */
+  end(): { header: VcdHeader; rest: Uint8Array } {
+    const found = this.parsed(true);
+    if (found) return found;
+    if (this.length === 0) throw new UscopeError('CONVERT_FORMAT', 'the file is empty');
+    throw new UscopeError(
+      'CONVERT_TRUNCATED',
+      'the file ends within its definitions: $enddefinitions is missing',
+      { offset: this.length },
+    );
+  }
+
+  private parsed(isWhole: boolean): { header: VcdHeader; rest: Uint8Array } | null {
     const all = this.joined();
     const bytes = Buffer.from(all.buffer, all.byteOffset, all.length);
     const mark = endOfDefinitions(all);
     if (mark < 0) return null;
     const end = bytes.indexOf(END, mark + END_MARK.length);
-    if (end < 0 || end + END.length >= bytes.length) return null;
     const after = end + END.length;
-    return { header: parseHeader(bytes.toString('utf8', 0, mark), after), rest: all.subarray(after) };
-  }
-
-  /** The file ends within its definitions. */
-  cut(): UscopeError {
-    return this.length === 0
-      ? new UscopeError('CONVERT_FORMAT', 'the file is empty')
-      : new UscopeError(
-          'CONVERT_TRUNCATED',
-          'the file ends within its definitions: $enddefinitions is missing',
-          {
-            offset: this.length,
-          },
-        );
+    if (end < 0 || (after >= bytes.length && !isWhole)) return null;
+    const from = BOM.every((byte, index) => bytes[index] === byte) ? BOM.length : 0;
+    return {
+      header: parseHeader(bytes.toString('utf8', from, mark), after, this.unit),
+      rest: all.subarray(after),
+    };
   }
 
   private joined(): Uint8Array {
@@ -96,17 +115,38 @@ const UNITS: Readonly<Record<string, readonly [number, number]>> = {
 };
 
 /** @throws UscopeError CONVERT_FORMAT with the offset of the word */
-function parseHeader(text: string, end: number): VcdHeader {
+function parseHeader(text: string, end: number, unit?: string): VcdHeader {
   const parser = new HeaderParser(text);
   parser.run();
-  const { numerator, denominator, timescale, writer, signals } = parser;
-  return { signals, numerator, denominator, timescale, writer, end };
+  const { writer, signals, oddities, timescale } = parser;
+  const scale = unit === undefined ? parser.scale : scaleOf(unit);
+  if (scale === null)
+    throw new UscopeError('CONVERT_OPTION', `"${unit}" is no unit of time; write it like unit=1ns`);
+  return {
+    ...{ signals, vectors: joinBits(signals), oddities, writer, end },
+    ...{ numerator: scale.numerator, denominator: scale.denominator },
+    timescale: unit === undefined ? timescale : `${unit} (the file says ${timescale})`,
+  };
+}
+
+interface TimeScale {
+  readonly count: number;
+  readonly numerator: number;
+  readonly denominator: number;
+}
+
+/** Any whole number of a unit. */
+function scaleOf(text: string): TimeScale | null {
+  const [, count, unit] = /^([1-9]\d{0,8})(s|ms|us|ns|ps|fs)$/.exec(text.replace(/\s/g, '')) ?? [];
+  if (unit === undefined) return null;
+  const [numerator, denominator] = UNITS[unit];
+  return { count: Number(count), numerator: numerator * Number(count), denominator };
 }
 
 class HeaderParser {
   readonly signals: VcdSignal[] = [];
-  numerator = 1;
-  denominator = 1;
+  readonly oddities = new Oddities();
+  scale: TimeScale = { count: 1, numerator: 1, denominator: 1 };
   timescale = '1 ps (the file says none)';
   writer = '';
   private readonly words = /\S+/g;
@@ -128,10 +168,10 @@ class HeaderParser {
     if (keyword === '$var') this.variable(words);
     else if (keyword === '$scope') this.enter(words[1] ?? '');
     else if (keyword === '$upscope') {
-      if (this.scopes.length === 0) this.fail('$upscope without $scope');
+      if (this.scopes.length === 0) this.odd('upscope', keyword);
       this.scopes.pop();
-      this.path = this.scopes.join('.');
-    } else if (keyword === '$timescale') this.scale(words.join(''));
+      this.path = pathOf(this.scopes);
+    } else if (keyword === '$timescale') this.setScale(words.join(''));
     else if (keyword === '$version') this.writer = words.join(' ').slice(0, 200);
     // $date, $comment, and what single writers add ($attrbegin) say nothing of values.
   }
@@ -146,19 +186,29 @@ class HeaderParser {
   }
 
   private enter(name: string): void {
-    if (name === '') this.fail('a $scope without a name');
+    if (name === '') this.odd('scope', '$scope');
     this.scopes.push(plain(name));
-    this.path = this.scopes.join('.');
+    this.path = pathOf(this.scopes);
   }
 
-  private scale(text: string): void {
-    const [, count, unit] = /^(1|10|100)(s|ms|us|ns|ps|fs)$/.exec(text) ?? [];
-    const known = unit ? UNITS[unit] : undefined;
-    if (!known) this.fail(`$timescale "${text.slice(0, 40)}" is not 1, 10 or 100 of s, ms, us, ns, ps, fs`);
-    const [numerator, denominator] = known as readonly [number, number];
-    this.numerator = numerator * Number(count);
-    this.denominator = denominator;
+  private setScale(text: string): void {
+    const scale = scaleOf(text);
+    if (scale === null) {
+      this.fail(
+        `$timescale "${text.slice(0, 40)}" is not a number below 10^9 and one of s, ms, us, ns, ps, fs; --opt unit=1ns says what a unit is`,
+      );
+    }
+    if (![1, 10, 100].includes(scale.count)) this.odd('timescale', text);
+    this.scale = scale;
     this.timescale = text;
+  }
+
+  private odd(kind: OddKind, text: string): void {
+    this.oddities.count(kind, text, this.offset());
+  }
+
+  private offset(): number {
+    return Buffer.byteLength(this.text.slice(0, this.at));
   }
 
   /** `$var wire 32 ! data [31:0] $end`, also with the range at the name; of `mem[3]` the index is part of the name. */
@@ -197,7 +247,7 @@ class HeaderParser {
   }
 
   private fail(what: string): never {
-    throw new UscopeError('CONVERT_FORMAT', what, { offset: Buffer.byteLength(this.text.slice(0, this.at)) });
+    throw new UscopeError('CONVERT_FORMAT', what, { offset: this.offset() });
   }
 }
 
@@ -207,6 +257,9 @@ function bounds(range: RegExpExecArray | null): [left: number, right: number] {
 
 /** Escaped names lose their backslash. */
 const plain = (name: string): string => (name.startsWith('\\') ? name.slice(1) : name);
+
+/** Scopes without a name are not in a path. */
+const pathOf = (scopes: readonly string[]): string => scopes.filter((scope) => scope !== '').join('.');
 
 function widthOf(kind: string, size: number): number {
   if (kind === 'real' || kind === 'realtime' || kind === 'shortreal') return 64;

@@ -6,9 +6,19 @@
 /** Called when a signal has another value than before. */
 export type Touch = () => void;
 
+/** A bit of a vector that the waveform has bit by bit. */
+export interface BitPlace {
+  readonly vector: number;
+  readonly bit: number;
+}
+
 export class SignalStore {
-  /** Bits of each signal; 0 for one whose values are strings. */
+  /** Bits of each signal; 0 for one whose values are reals or texts. */
   readonly widths: Int32Array;
+  /** 1 for a bit of a vector that the waveform has bit by bit. */
+  readonly isPart: Uint8Array;
+  /** 1 for other signals of one bit: their changes need nothing else. */
+  readonly isSingle: Uint8Array;
   /** Index of each signal's first word. */
   readonly offsets: Int32Array;
   /** Bits, and which of them are x or z, before the step. An unknown bit has the value 0. */
@@ -16,7 +26,7 @@ export class SignalStore {
   readonly unknown: Uint32Array;
   readonly nextBits: Uint32Array;
   readonly nextUnknown: Uint32Array;
-  /** Values of reals and strings. */
+  /** Values of reals and texts. On a signal of bits: the last change if that was a text or a real, otherwise ''. */
   readonly others: (number | string)[];
   readonly nextOthers: (number | string)[];
   readonly dirty: Int32Array;
@@ -24,8 +34,14 @@ export class SignalStore {
   dirtyCount = 0;
   private readonly touches: (Touch[] | undefined)[];
 
-  constructor(widths: readonly number[]) {
+  /** @param places of a bit in vectors that the waveform has bit by bit, by signal */
+  constructor(
+    widths: readonly number[],
+    readonly places: ReadonlyMap<number, readonly BitPlace[]> = new Map(),
+  ) {
     this.widths = Int32Array.from(widths);
+    this.isPart = Uint8Array.from(widths, (_, signal) => Number(places.has(signal)));
+    this.isSingle = Uint8Array.from(widths, (width, signal) => Number(width === 1 && !places.has(signal)));
     this.offsets = new Int32Array(widths.length);
     let words = 0;
     widths.forEach((width, signal) => {
@@ -53,6 +69,19 @@ export class SignalStore {
     if (this.isDirty[signal] === 1) return;
     this.isDirty[signal] = 1;
     this.dirty[this.dirtyCount++] = signal;
+  }
+
+  /** A bit changes the vectors that it is a part of. */
+  spread(signal: number): void {
+    const from = this.offsets[signal];
+    const { nextBits, nextUnknown } = this;
+    for (const { vector, bit } of this.places.get(signal) ?? []) {
+      const word = this.offsets[vector] + (bit >>> 5);
+      const mask = 1 << (bit & 31);
+      nextBits[word] = (nextBits[word] & ~mask) | (nextBits[from] & 1 ? mask : 0);
+      nextUnknown[word] = (nextUnknown[word] & ~mask) | (nextUnknown[from] & 1 ? mask : 0);
+      this.mark(vector);
+    }
   }
 
   /** The step is over: its values are those before the next one. */

@@ -47,7 +47,7 @@ export class RvfiChecker {
   /** Indices begin anew. */
   reset(): void {
     if (this.due !== null && this.ahead.size > 0) {
-      const last = Math.max(...this.ahead);
+      const last = [...this.ahead].reduce((a, b) => Math.max(a, b));
       this.giveUp(0, last, last - this.due + 1);
     }
     this.due = null;

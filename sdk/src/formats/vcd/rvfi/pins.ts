@@ -24,6 +24,12 @@ export const OPTIONAL = {
   mem_rdata: 0,
   mem_wdata: 0,
 } as const;
+/** One without the other says nothing. */
+export const PAIRS = [
+  ['rs1_addr', 'rs1_rdata'],
+  ['rs2_addr', 'rs2_rdata'],
+  ['rd_addr', 'rd_wdata'],
+] as const;
 export const MAX_CHANNELS = 16;
 export const INSN_BITS = 32;
 

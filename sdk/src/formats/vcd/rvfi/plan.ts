@@ -12,6 +12,7 @@ import {
   MEMBERS,
   NEEDED,
   OPTIONAL,
+  PAIRS,
   type RvfiPin,
   type RvfiPlan,
 } from './pins.js';
@@ -41,7 +42,7 @@ export function planRvfi(
   prefix: string,
   isa: string | null,
 ): { properties: [string, string][] } {
-  const needed = Object.fromEntries(NEEDED.map((pin) => [pin, scope.follow(`${prefix}${pin}`)])) as Record<
+  const needed = Object.fromEntries(NEEDED.map((pin) => [pin, scope.bits(`${prefix}${pin}`)])) as Record<
     (typeof NEEDED)[number],
     FollowedPart
   >;
@@ -54,9 +55,13 @@ export function planRvfi(
     );
   }
   const pins: Partial<Record<RvfiPin, FollowedPart>> = { ...needed };
+  const missing: string[] = [];
   for (const [pin, size] of Object.entries(OPTIONAL) as [keyof typeof OPTIONAL, number][]) {
-    const part = scope.followIfThere(`${prefix}${pin}`);
-    if (!part) continue;
+    const part = scope.bitsIfThere(`${prefix}${pin}`);
+    if (!part) {
+      missing.push(pin);
+      continue;
+    }
     const bits = size === 0 ? xlen : size < 0 ? xlen / 8 : size;
     if (part.width !== channels * bits)
       throw new UscopeError(
@@ -65,10 +70,18 @@ export function planRvfi(
       );
     pins[pin] = part;
   }
+  // An address without its value, or the reverse, would make values up.
+  for (const pair of PAIRS) if (pair.some((pin) => !pins[pin])) for (const pin of pair) delete pins[pin];
   scope.members.push((builder) => declare(builder));
   for (const member of MEMBERS) scope.take(member);
   const plan: RvfiPlan = { scope: scope.name, channels, xlen, pins };
-  scope.recorders.push((run) => new RvfiRecorder(run, plan));
+  scope.recorders.push((run) => {
+    run.report.dropped(
+      `pins of RVFI that ${prefix || 'the waveform'} does not have`,
+      `${missing.join(', ')}: what they say is not in the trace`,
+    ).count += missing.length;
+    return new RvfiRecorder(run, plan);
+  });
   return {
     properties: [
       ['cpu.protocol_version', '0.1'],

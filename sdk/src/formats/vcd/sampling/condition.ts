@@ -4,8 +4,13 @@ import type { Probe } from './probe.js';
 
 export type Condition = () => boolean;
 
+/** A name of the waveform as a condition takes it. */
+export const conditionName = (name: string): string =>
+  PLAIN_NAME.test(name) ? name : name.includes('"') ? `'${name}'` : `"${name}"`;
+
+const PLAIN_NAME = /^[A-Za-z_][\w$.]*(?:\[[\d:]+\](?:\.[\w$]+)*)*$/;
 const WORDS =
-  /\s*(?:(\d[\w']*)|([A-Za-z_\\][\w$.\\]*(?:\[[\d:]+\](?:\.[\w$]+)*)*)|(==|!=|&&?|\|\|?|!|~|\(|\)))/y;
+  /\s*(?:(\d[\w']*)|("[^"]+"(?:\[[\d:]+\])?|'[^']+'(?:\[[\d:]+\])?)|([A-Za-z_\\][\w$.\\]*(?:\[[\d:]+\](?:\.[\w$]+)*)*)|(==|!=|&&?|\|\|?|!|~|\(|\)))/y;
 
 /**
  * @param probe the signal of a name
@@ -49,7 +54,7 @@ class ConditionParser {
       if (!match) {
         throw new UscopeError(
           'CONVERT_OPTION',
-          `the condition "${this.text}" cannot be read from "${this.text.slice(from).trim()}" on; it has names, numbers, ! & | == != and parentheses`,
+          `the condition "${this.text}" cannot be read from "${this.text.slice(from).trim()}" on; it has names, numbers, ! & | == != and parentheses; a name with other characters needs quotation marks: "a/b[x]"`,
         );
       }
       words.push(match[0].trim());
@@ -117,7 +122,7 @@ class ConditionParser {
 
   private name(): Probe {
     const word = this.words[this.at++] ?? '';
-    if (!/^[A-Za-z_\\]/.test(word)) this.fail();
+    if (!/^[A-Za-z_\\"']/.test(word)) this.fail();
     return this.probe(word);
   }
 

@@ -37,7 +37,8 @@ export function readerOf(run: Run, { part }: FieldPiece): () => FieldValue {
   if (part.kind !== 'bits') return () => String(others[part.signal]);
   const probe = run.probe(part);
   return () => {
-    if (probe.isUnknown()) run.unknown.count++;
+    // A text or a real on bits is counted as that.
+    if (probe.isUnknown() && others[part.signal] === '') run.unknown.count++;
     return probe.value();
   };
 }

@@ -31,7 +31,7 @@ export class SignalNames {
   }
 
   /**
-   * `name` in the scope `within`, as a whole path, or as the end of one path only; `name[7:0]` and `name[3]` are parts of a vector.
+   * `name`, perhaps in quotation marks, in the scope `within`, as a whole path, or as the end of one path only; `name[7:0]` and `name[3]` are parts of a vector.
    * @throws UscopeError CONVERT_OPTION
    */
   find(name: string, within: string): SignalPart {
@@ -43,8 +43,10 @@ export class SignalNames {
     );
   }
 
-  look(name: string, within: string): SignalPart | null {
-    const whole = this.signal(name, within);
+  look(written: string, within: string): SignalPart | null {
+    const name = unquoted(written);
+    // Vivado ends escaped names with a backslash.
+    const whole = this.signal(name, within) ?? this.signal(`${name}\\`, within);
     if (whole) return partOf(whole);
     const [, base, left, right = left] = /^(.+?)\[(\d+)(?::(\d+))?\]$/.exec(name) ?? [];
     const vector = base === undefined ? null : this.signal(base, within);
@@ -56,7 +58,7 @@ export class SignalNames {
    * @throws UscopeError CONVERT_OPTION
    */
   numbered(pattern: string, within: string): Map<number, SignalPart> {
-    const [before, after] = splitAtStar(pattern);
+    const [before, after] = splitAtStar(unquoted(pattern));
     const byPrefix = new Map<string, Map<number, SignalPart>>();
     for (const signal of this.byPath.values()) {
       const match = numberBetween(signal.path, before, after);
@@ -95,13 +97,16 @@ export class SignalNames {
   }
 
   private hint(name: string): string {
-    const bare = lastName(name).replace(/\[.*$/, '').toLowerCase();
+    const bare = lastName(unquoted(name)).replace(/\[.*$/, '').toLowerCase();
     const near = [...this.byPath.keys()]
       .filter((path) => lastName(path).toLowerCase().includes(bare))
       .slice(0, SHOWN);
     return near.length === 0 || bare === '' ? '; `uscope info` lists them' : `; there is ${near.join(', ')}`;
   }
 }
+
+/** `"a/b"[3:0]`: any name may have quotation marks, and one with other characters than letters needs them in a condition. */
+const unquoted = (name: string): string => name.replace(/^(["'])(.+)\1(?=\[[^\]]*\]$|$)/, '$2');
 
 function lastName(path: string): string {
   return path.slice(path.lastIndexOf('.') + 1);
@@ -113,6 +118,8 @@ function partOf(signal: VcdSignal): SignalPart {
 }
 
 function slice(signal: VcdSignal, name: string, left: number, right: number): SignalPart {
+  if (isReal(signal) || isText(signal))
+    throw new UscopeError('CONVERT_OPTION', `${signal.path} is a ${signal.kind}, which has no bits`);
   const place = (index: number): number => (signal.isAscending ? signal.lsb - index : index - signal.lsb);
   const from = Math.min(place(left), place(right));
   const to = Math.max(place(left), place(right));

@@ -60,9 +60,14 @@ export class PlanScope {
     return this.registry.follow(name, this.within);
   }
 
-  followIfThere(name: string): FollowedPart | null {
+  /** A signal that has bits. @throws UscopeError CONVERT_OPTION */
+  bits(name: string): FollowedPart {
+    return checkBits(this.follow(name));
+  }
+
+  bitsIfThere(name: string): FollowedPart | null {
     const found = this.registry.names.look(name, this.within);
-    return found ? this.registry.take(found) : null;
+    return found && checkBits(this.registry.take(found));
   }
 
   /** @throws UscopeError CONVERT_OPTION when there are none */
@@ -80,11 +85,19 @@ export class PlanScope {
   condition(text: string): (run: Run) => Condition {
     const parts = new Map<string, FollowedPart>();
     parseCondition(text, (name) => {
-      parts.set(name, this.follow(name));
+      parts.set(name, this.bits(name));
       return null as never; // nothing is evaluated here
     });
     return (run) => parseCondition(text, (name) => run.probe(parts.get(name) as FollowedPart));
   }
+}
+
+function checkBits(part: FollowedPart): FollowedPart {
+  if (part.kind === 'bits') return part;
+  throw new UscopeError(
+    'CONVERT_OPTION',
+    `${part.path} has ${part.kind === 'text' ? 'texts' : 'reals'}; bits are needed here`,
+  );
 }
 
 /** One entry of a section, with the place of each of its values. */

@@ -27,7 +27,7 @@ export interface Recorder {
 export type RecorderFactory = (run: Run) => Recorder;
 
 export class Run {
-  timePs = 0;
+  timePs: number | bigint = 0;
   /** Transactions of all channels are numbered together. */
   nextTransaction = 1;
   private isOpen = false;

@@ -1,20 +1,26 @@
-/** Reads the beginning of a waveform until the periods of its clocks are known: a schema needs them before the first item. */
+/**
+ * Reads the beginning of a waveform until the periods of its clocks are known, and which signals have texts or reals whatever their
+ * declaration says: a schema needs both before the first item.
+ */
+
+import { MAX_PERIOD_PS } from '../../../schema/limits.js';
 import { ChangeReader, type StepListener } from '../read/changes.js';
 import { codeTable, nextPiece, storeFor } from '../read/followed.js';
-import type { VcdHeader } from '../read/header.js';
+import { isReal, isText, type VcdHeader, type VcdSignal } from '../read/header.js';
 import type { SignalStore } from '../read/signal-store.js';
 import type { WavePlan } from './map.js';
 
 /** Rising edges of each clock that are looked at. */
 const EDGES = 16;
 const MAX_BYTES = 16 * 1024 * 1024;
-const MAX_PERIOD_PS = 0xffff_ffff;
 
 export class ClockProbe implements StepListener {
   /** Why the file ends in its beginning; null: it does not. */
   damage: string | null = null;
   private readonly store: SignalStore;
   private readonly rises: number[][];
+  /** By code: declared as bits, but texts or reals. */
+  private readonly others = new Map<number, Pick<VcdSignal, 'kind' | 'width'>>();
 
   constructor(
     private readonly header: VcdHeader,
@@ -49,13 +55,33 @@ export class ClockProbe implements StepListener {
     return read;
   }
 
-  /** In ps; 0 where a clock does not rise twice. */
+  /** In ps; 0 where a clock does not rise twice, or where a trace cannot hold it. */
   periods(): number[] {
-    return this.plan.clocks.map(({ periodPs }, index) => periodPs || this.measured(this.rises[index]));
+    return this.plan.clocks.map(({ periodPs }, index) => {
+      const ps = Math.round(periodPs || this.distance(index));
+      return ps <= MAX_PERIOD_PS ? ps : 0;
+    });
+  }
+
+  /** The shortest distance of two edges of a clock in ps, 0 where there is none. */
+  distance(clock: number): number {
+    const { numerator, denominator } = this.header;
+    const shortest = this.rises[clock].reduce(
+      (least, time, index, times) => (index === 0 ? least : Math.min(least, time - times[index - 1])),
+      Number.POSITIVE_INFINITY,
+    );
+    return Number.isFinite(shortest) ? (shortest * numerator) / denominator : 0;
+  }
+
+  /** The signals as their changes are, or null when all are as they are declared. */
+  corrected(signals: readonly VcdSignal[]): VcdSignal[] | null {
+    if (this.others.size === 0) return null;
+    return signals.map((signal) => ({ ...signal, ...this.others.get(signal.code) }));
   }
 
   step(time: number): void {
     const { bits, nextBits, offsets, isDirty, unknown, nextUnknown } = this.store;
+    this.notice();
     this.plan.clocks.forEach(({ signal }, index) => {
       const at = this.rises[index];
       if (isDirty[signal.signal] === 0 || at.length >= EDGES) return;
@@ -71,8 +97,20 @@ export class ClockProbe implements StepListener {
     // Edges before and after are not of one distance; the smallest distance counts.
   }
 
+  private notice(): void {
+    const { dirty, dirtyCount, nextOthers } = this.store;
+    for (let i = 0; i < dirtyCount; i++) {
+      const value = nextOthers[dirty[i]];
+      const signal = this.plan.followed[dirty[i]];
+      if (value === '' || signal === undefined || isReal(signal) || isText(signal)) continue;
+      // A signal that has both is text, which holds both.
+      if (typeof value === 'string') this.others.set(signal.code, { kind: 'string', width: 0 });
+      else if (!this.others.has(signal.code)) this.others.set(signal.code, { kind: 'real', width: 64 });
+    }
+  }
+
   private isDone(): boolean {
-    return this.plan.clocks.every(({ periodPs }, index) => periodPs > 0 || this.rises[index].length >= EDGES);
+    return this.rises.every((times) => times.length >= EDGES);
   }
 
   /** What is wrong with the changes is found again, and reported, by the pass that records. */
@@ -83,13 +121,5 @@ export class ClockProbe implements StepListener {
     } catch {
       return false;
     }
-  }
-
-  private measured(times: readonly number[]): number {
-    const { numerator, denominator } = this.header;
-    const distances = times.slice(1).map((time, index) => time - times[index]);
-    const shortest = Math.min(...distances);
-    const ps = Math.round((shortest * numerator) / denominator);
-    return Number.isFinite(ps) && ps > 0 && ps <= MAX_PERIOD_PS ? ps : 0;
   }
 }

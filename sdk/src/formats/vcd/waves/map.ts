@@ -151,7 +151,7 @@ class MapReader {
     const reset = this.attempt(entry, () => resetOf(scope, own.reset));
     if (rvfi) this.attempt(rvfi, () => this.rvfi(scope, rvfi, keys.get('isa')));
     for (const [kind, plan] of Object.entries(KINDS)) this.members(scope, kind, keys.get(kind), plan);
-    this.enums.push(...scope.enums);
+    for (const add of scope.enums) this.enums.push(add);
     this.builders.push((builder) => {
       const inner = builder.scope(entry.key, {
         ...(rvfi ? { protocol: 'cpu' } : {}),
@@ -250,5 +250,5 @@ class MapReader {
 function resetOf(scope: PlanScope, text: string | undefined): ScopePlan['reset'] {
   if (text === undefined) return null;
   const isLow = /^[!~]/.test(text);
-  return { part: scope.follow(text.replace(/^[!~]\s*/, '')), isLow };
+  return { part: scope.bits(text.replace(/^[!~]\s*/, '')), isLow };
 }

@@ -3,6 +3,7 @@
  * will do, since only the beginning is kept until the periods of the clocks are known.
  */
 import { UscopeError } from '../../../base/errors.js';
+import { MAX_PERIOD_PS } from '../../../schema/limits.js';
 import { createCpuSummarizer } from '../../../semantics/cpu/index.js';
 import { createSegmentIndexer } from '../../../trace-index/recording/segment-indexer.js';
 import { type TraceStats, TraceWriter } from '../../../writer/index.js';
@@ -10,7 +11,7 @@ import { checkpointIntervalFor } from '../../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../../common/foreign-format.js';
 import { ChangeReader, type StepListener } from '../read/changes.js';
 import { codeTable, nextPiece, storeFor } from '../read/followed.js';
-import type { VcdHeader } from '../read/header.js';
+import type { VcdHeader, VcdSignal } from '../read/header.js';
 import type { SignalStore } from '../read/signal-store.js';
 import type { Probe } from '../sampling/probe.js';
 import { type Recorder, Run } from '../sampling/run.js';
@@ -26,22 +27,32 @@ export interface WaveResult {
 /** Cycles between checkpoints, at least. */
 const CYCLES_PER_CHECKPOINT = 4000;
 const ITEMS_PER_CYCLE = 5;
+const MAX_TIME_PS = 2n ** 64n - 1n;
 
-/** @throws UscopeError CONVERT_*, WRITER_*, SCHEMA_* */
+/**
+ * @param planFor the plan of the map for signals that are declared so
+ * @throws UscopeError CONVERT_*, WRITER_*, SCHEMA_*
+ */
 export async function waveToUscope(
   header: VcdHeader,
-  plan: WavePlan,
+  planFor: (signals: readonly VcdSignal[]) => WavePlan,
   pieces: AsyncIterator<Uint8Array>,
   target: TraceTarget,
   context: ConversionContext,
 ): Promise<WaveResult> {
-  const probe = new ClockProbe(header, plan);
+  const declared = [...header.signals, ...header.vectors];
+  const first = planFor(declared);
+  const probe = new ClockProbe(header, first);
   const beginning = await probe.read(pieces);
+  const corrected = probe.corrected(declared);
+  const plan = corrected ? planFor(corrected) : first;
   const periods = probe.periods();
-  tellUnmeasured(plan.clocks, periods, context);
+  tellUnmeasured(plan.clocks, periods, probe, context);
   const writer = await TraceWriter.create({
     ...target,
-    checkpointIntervalPs: target.checkpointIntervalPs ?? intervalFor(periods),
+    checkpointIntervalPs:
+      target.checkpointIntervalPs ??
+      intervalFor(plan.clocks.map((_, index) => periods[index] || probe.distance(index))),
     ...plan.schema(periods),
     summarizer: createCpuSummarizer,
     index: createSegmentIndexer,
@@ -60,6 +71,8 @@ export async function waveToUscope(
     }
     const cutAt = reader.finish();
     sampler.end();
+    header.oddities.addTo(context.report);
+    reader.oddities.addTo(context.report);
     const stats = await writer.close();
     return {
       stats,
@@ -85,7 +98,7 @@ async function take(
 }
 
 function intervalFor(periods: readonly number[]): bigint {
-  const longest = Math.max(1, ...periods);
+  const longest = periods.reduce((most, period) => Math.max(most, Math.ceil(period)), 1);
   return checkpointIntervalFor(
     BigInt(longest) * BigInt(CYCLES_PER_CHECKPOINT),
     CYCLES_PER_CHECKPOINT * ITEMS_PER_CYCLE,
@@ -95,12 +108,16 @@ function intervalFor(periods: readonly number[]): bigint {
 function tellUnmeasured(
   clocks: readonly ClockPlan[],
   periods: readonly number[],
+  probe: ClockProbe,
   context: ConversionContext,
 ): void {
   clocks.forEach(({ signal }, index) => {
     if (periods[index] > 0) return;
+    const distance = probe.distance(index);
     context.onWarning?.(
-      `the clock ${signal.path} does not rise twice in the beginning of the file: its period is recorded as unknown; the map can say period: 1 ns`,
+      distance === 0
+        ? `the clock ${signal.path} does not rise twice in the beginning of the file: its period is recorded as unknown; the map can say period: 1 ns`
+        : `the clock ${signal.path} has a period of ${distance} ps, and a trace holds whole ones from 1 to ${MAX_PERIOD_PS} ps: it is recorded as unknown, and the trace has no cycles; --opt unit=1ns says what a unit of the file is`,
     );
   });
 }
@@ -124,7 +141,7 @@ class Sampler implements StepListener {
   private readonly numerator: number;
   private readonly denominator: number;
   private readonly edges;
-  private lastPs = 0;
+  private lastPs: number | bigint = 0;
   private isDeclared = false;
 
   constructor(
@@ -206,11 +223,16 @@ class Sampler implements StepListener {
     if (!this.run.close()) this.isBehind = true;
   }
 
-  private psOf(time: number): number {
-    const ps =
-      this.denominator === 1 ? time * this.numerator : Math.floor((time * this.numerator) / this.denominator);
+  private psOf(time: number): number | bigint {
+    const { numerator, denominator } = this;
+    const ps = denominator === 1 ? time * numerator : Math.floor((time * numerator) / denominator);
     if (Number.isSafeInteger(ps)) return ps;
-    throw new UscopeError('CONVERT_UNSUPPORTED', `the time ${time} is above 2^53 ps`);
+    const exact = (BigInt(time) * BigInt(numerator)) / BigInt(denominator);
+    if (exact <= MAX_TIME_PS) return exact;
+    throw new UscopeError(
+      'CONVERT_UNSUPPORTED',
+      `the time ${time} is above 2^64 ps; --opt unit=1ns says what a unit of the file is`,
+    );
   }
 }
 
