@@ -152,7 +152,9 @@ describe('uscope tail', () => {
       ),
     );
     expect(linesOf(result)).toEqual(
-      ['1000', '2000'].map((t) => `${t} ps  event  core0/stage_transition entity_id=2 stage=execute`),
+      ['1000', '2000'].map(
+        (t) => `${t} ps  cycle ${Number(t) / 1000}  event  core0/stage_transition entity_id=2 stage=execute`,
+      ),
     );
   });
 

@@ -66,7 +66,7 @@ export class EventFilter {
     const tests = this.selection.get(cursor.eventType);
     if (!tests?.every(({ index, condition }) => this.holds(cursor, index, condition))) return null;
     const time = frameTime(cursor);
-    return this.asJson ? this.format.eventJson(cursor, time) : this.format.eventText(cursor, time);
+    return this.asJson ? this.format.eventJson(cursor, time) : this.format.eventInCycle(cursor, time);
   }
 
   private holds(cursor: FrameCursor, index: number, condition: Condition): boolean {

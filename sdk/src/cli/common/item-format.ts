@@ -23,6 +23,8 @@ interface StorageFormat {
 
 interface EventFormat {
   readonly name: string;
+  /** Of its scope's clock; 0: unknown. */
+  readonly periodPs: bigint;
   /** `","event":"core0/flush","fields":{` */
   readonly head: string;
   readonly fields: readonly ValueFormat[];
@@ -63,6 +65,7 @@ export class ItemFormat {
       const fields = event.fields.map((field) => new ValueFormat(field, schema, strings));
       return {
         name: onOneLine(names.eventNames[id]),
+        periodPs: BigInt(trace.clockOf(event.scopeId)?.periodPs ?? 0),
         head: `","op":"event","event":${JSON.stringify(names.eventNames[id])},"fields":{`,
         fields,
         logical: fieldsWithWide(event.fields),
@@ -151,7 +154,17 @@ export class ItemFormat {
     }
   }
 
-  eventText(cursor: FrameCursor, time: string): string {
+  /** The same with the cycle of the clock of the event's scope. */
+  eventInCycle(cursor: FrameCursor, time: string): string {
+    const { periodPs } = this.events[cursor.eventType];
+    return this.eventText(
+      cursor,
+      periodPs > 0n ? `${time} ps  cycle ${BigInt(time) / periodPs}` : `${time} ps`,
+    );
+  }
+
+  /** @param at when, with its unit */
+  eventText(cursor: FrameCursor, at: string): string {
     const event = this.events[cursor.eventType];
     const fields = event.logical
       ? this.logicalFields(cursor, event, false)
@@ -159,7 +172,7 @@ export class ItemFormat {
           (format, i) =>
             ` ${format.name}=${format.text(this.lo(cursor, event, i), this.hi(cursor, event, i))}`,
         );
-    return `${paint('dim', `${time} ps`)}  event  ${paint('cyan', event.name)}${fields.join('')}\n`;
+    return `${paint('dim', at)}  event  ${paint('cyan', event.name)}${fields.join('')}\n`;
   }
 
   /** The fields of an event with wide ones: `"name":value`, or ` name=value`. */

@@ -93,7 +93,7 @@ async function dump(trace: Trace, range: TimeBounds, asJson: boolean, without: L
       event: (cursor) => {
         if (without.events.has(cursor.eventType)) return;
         wideOps?.flush();
-        io.out(asJson ? format.eventJson(cursor, time) : format.eventText(cursor, time));
+        io.out(asJson ? format.eventJson(cursor, time) : format.eventText(cursor, `${time} ps`));
       },
     });
   try {
