@@ -31,7 +31,12 @@ def _simulators() -> List[str]:
 
 
 def simulate(
-    simulator: str, module: str, daemon: Daemon, directory: Path, monkeypatch: pytest.MonkeyPatch
+    simulator: str,
+    module: str,
+    daemon: Daemon,
+    directory: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    design: str = "fifo",
 ) -> Path:
     """Runs a test module on the queue; returns the file that it wrote its expectations into."""
     for path in (DESIGNS, DESIGNS.parents[1] / "src"):
@@ -39,20 +44,20 @@ def simulate(
     result = directory / "result.json"
     runner = _runner(simulator)
     build: Dict[str, Any] = {
-        "hdl_toplevel": "fifo",
+        "hdl_toplevel": design,
         "build_dir": str(directory / "build"),
         "always": True,
     }
-    sources = [str(DESIGNS / "fifo.sv")]
+    sources = [str(DESIGNS / f"{design}.sv")]
     build["sources" if cocotb.__version__ >= "2" else "verilog_sources"] = sources
     runner.build(**build)
     environment = {
-        "CASE_SCHEMA": str(DESIGNS / "fifo.yaml"),
+        "CASE_SCHEMA": str(DESIGNS / f"{design}.yaml"),
         "CASE_RESULT": str(result),
         "USCOPE_ENDPOINT": daemon.endpoint,
     }
     results = runner.test(
-        hdl_toplevel="fifo",
+        hdl_toplevel=design,
         test_module=module,
         test_dir=str(directory),
         extra_env=environment,
@@ -88,6 +93,26 @@ def test_clocks_that_stand_still_x_and_two_traces(
     assert all(i["value"] == "0" for i in zeros if i["op"] == "set")
     for name, start in (("both/a", 0), ("both/b", 1)):
         assert [int(i["fields"]["value"]) for i in daemon.dump(name)] == list(range(start, 20, 2))
+
+
+@pytest.mark.skipif("icarus" not in _simulators(), reason="needs Icarus Verilog")
+def test_packed_arrays_and_structures_and_an_exception_before_the_first_edge(
+    daemon: Daemon, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    result = simulate("icarus", "packed_case", daemon, tmp_path, monkeypatch, "packed_lanes")
+    expected = json.loads(result.read_text("utf-8"))
+    assert expected["refused"] == ["OP_VALUE"] * 4
+    state = {(i["storage"], i["slot"], i["field"]): int(i["value"]) for i in daemon.dump("packed")}
+    # The edge at which the block is left may not be sampled.
+    last = next(one for one in expected["seen"] if one["cnt"] == state["top/cnt", 0, "value"])
+    assert last in expected["seen"][-2:]
+    lanes = [state["top/lanes", slot, "value"] for slot in range(4)]
+    assert lanes == [last["lanes"] >> (8 * slot) & 0xFF for slot in range(4)]
+    assert lanes == [(last["cnt"] + slot) & 0xFF for slot in range(4)]
+    head = state["top/head", 0, "valid"] << 7 | state["top/head", 0, "tag"]
+    assert head == last["head"]
+    said = capfd.readouterr()
+    assert "never rose" not in said.out + said.err
 
 
 @pytest.mark.parametrize("simulator", _simulators())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, Dict, List
 
+import pytest
 from conftest import ROOT, Daemon
 
 from cocotbext.uscope import Trace
@@ -77,7 +78,9 @@ def test_instructions_of_two_channels_are_recorded_by_rising_order(daemon: Daemo
     assert [(i["t"], i["slot"]) for i in items if i["op"] == "clear"] == [("1000", 0), ("1000", 1)]
 
 
-def test_traps_are_squashed_and_what_a_core_lacks_has_its_default(daemon: Daemon) -> None:
+def test_traps_are_squashed_and_what_a_core_lacks_has_its_default_and_is_logged(
+    daemon: Daemon, caplog: pytest.LogCaptureFixture
+) -> None:
     core = Core(without=("mode", "intr"))
     cycles = [
         [one(0, BNE, 16, 12)],
@@ -88,6 +91,7 @@ def test_traps_are_squashed_and_what_a_core_lacks_has_its_default(daemon: Daemon
         [{}],
     ]
     record(cycles, core)
+    assert [r.message for r in caplog.records if "the core has no rvfi_intr, rvfi_mode" in r.message]
     items = daemon.dump("core0")
     counts: Dict[str, int] = {}
     for item in items:

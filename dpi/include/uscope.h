@@ -394,6 +394,9 @@ USCOPE_API const char *uscope_last_error_code(void);
 USCOPE_API const char *uscope_last_error_message(void);
 /** Items and cycles of this trace rejected so far. */
 USCOPE_API unsigned long long uscope_rejected(uscope_writer_t *w);
+/** Counts `count` things as rejected (OP_STORAGE) that the caller did not put into the schema, so that the
+ * end of the run says so. `message` says which, and is reported once. */
+USCOPE_API void uscope_left_out(uscope_writer_t *w, unsigned long long count, const char *message);
 /** The library's version, which may be newer than USCOPE_VERSION_STRING of the header that a program was
  * compiled with. */
 USCOPE_API const char *uscope_version(void);

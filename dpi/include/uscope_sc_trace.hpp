@@ -138,8 +138,9 @@ class sc_trace_file : public sc_core::sc_trace_file
         if (!accepts(name)) return;
         const auto [scope, leaf] = split(name);
         if (!fits(scope, 8, {leaf}, name)) return;
-        events_.push_back(
-            {&object, event_trigger_stamp(object), scope, unique(scope + "/!" + leaf, name, leaf), 0});
+        const std::string as = unique(scope + "/!" + leaf, leaf);
+        tell_renamed(name, leaf, as);
+        events_.push_back({&object, event_trigger_stamp(object), scope, as, 0});
     }
     /** An enum whose labels are the literals; other values are "undefined". */
     void trace(const unsigned int &object, const std::string &name, const char **literals) override
@@ -378,12 +379,13 @@ class sc_trace_file : public sc_core::sc_trace_file
     }
     void refuse(const std::string &name)
     {
-        if (full_) return;
-        full_ = true;
+        if (left_out_++ > 0) return;
+        first_left_out_ = name;
         detail::warn(
             "SCHEMA_LIMIT",
-            "signal \"" + name + "\" and those after it do not fit into the trace \"" + name_ +
-                "\", whose names and definitions take 64 KiB each; they are not recorded; use a second trace file");
+            "signal \"" + name + "\" does not fit into the trace \"" + name_ +
+                "\", whose names and definitions take 64 KiB each; it is not recorded, nor are others that do "
+                "not fit, which the end of the trace counts; use a second trace file");
     }
     static std::pair<std::string, std::string> split(const std::string &name)
     {
@@ -399,16 +401,20 @@ class sc_trace_file : public sc_core::sc_trace_file
         return {scope, leaf};
     }
     /** A name that is used twice gets a number. */
-    std::string unique(const std::string &key, const std::string &name, const std::string &leaf)
+    std::string unique(const std::string &key, const std::string &leaf)
     {
         if (names_.insert(key).second) return leaf;
         for (unsigned n = 2;; n++) {
             const std::string suffix = "_" + std::to_string(n);
-            if (!names_.insert(key + suffix).second) continue;
-            detail::warn("SCHEMA_DUPLICATE", "signal \"" + name + "\" is traced twice in \"" + name_ +
-                                                 "\"; the second is recorded as \"" + leaf + suffix + "\"");
-            return leaf + suffix;
+            if (names_.insert(key + suffix).second) return leaf + suffix;
         }
+    }
+    /** Of a signal that is recorded. */
+    void tell_renamed(const std::string &name, const std::string &leaf, const std::string &as)
+    {
+        if (as == leaf) return;
+        detail::warn("SCHEMA_DUPLICATE", "signal \"" + name + "\" is traced twice in \"" + name_ +
+                                             "\"; the second is recorded as \"" + as + "\"");
     }
     /** The enum of these labels; none, reported, when it does not fit. */
     std::string enumeration(const std::vector<std::string> &labels, const std::string &name)
@@ -457,11 +463,14 @@ class sc_trace_file : public sc_core::sc_trace_file
     {
         if (!accepts(name)) return;
         const auto [scope, leaf] = split(name);
-        const std::string field = unique(scope + "/" + leaf, name, leaf);
+        const std::string field = unique(scope + "/" + leaf, leaf);
         std::vector<definition> parts;
         for (unsigned i = 0; i < reader.words(); i++)
             parts.push_back({reader.name(field, i), reader.type(i)});
-        if (const detail::place *where = column(scope, parts, name)) table<Reader>().add(reader, where);
+        const detail::place *where = column(scope, parts, name);
+        if (!where) return;
+        tell_renamed(name, leaf, field);
+        table<Reader>().add(reader, where);
     }
 
     void start()
@@ -578,21 +587,29 @@ class sc_trace_file : public sc_core::sc_trace_file
         {
             const instant at(*this); // the trace ends when the simulation does
         }
+        uscope_left_out(trace_.get(), lost_, "reports and comments before the first cycle are not recorded");
+        if (left_out_ > 0)
+            uscope_left_out(trace_.get(), left_out_,
+                            (std::to_string(left_out_) +
+                             " signals do not fit into the schema and are not recorded; "
+                             "the first is \"" +
+                             first_left_out_ + "\"; use a second trace file")
+                                .c_str());
         status why;
         const uscope_close_stats_t stats = trace_.close(why);
         if (!why)
             detail::warn_at_end(why.code, why.message);
-        else if (stats.rejected > 0)
-            detail::warn_at_end("OP_VALUE", std::to_string(stats.rejected) +
+        else if (stats.rejected > left_out_ + lost_)
+            detail::warn_at_end("OP_VALUE", std::to_string(stats.rejected - left_out_ - lost_) +
                                                 " items were rejected in the trace \"" + name_ + "\"");
     }
 
-    std::string name_, copy_;
+    std::string name_, copy_, first_left_out_;
     uscope::trace trace_;
     detail::clockwork clock_;
     static constexpr std::size_t WAITING_MAX = 10000;
-    bool opened_ = false, deltas_ = false, full_ = false, in_cycle_ = false, is_settled_ = false;
-    std::size_t definition_bytes_ = 1000, string_bytes_ = 2000, lost_ = 0;
+    bool opened_ = false, deltas_ = false, in_cycle_ = false, is_settled_ = false;
+    std::size_t definition_bytes_ = 1000, string_bytes_ = 2000, lost_ = 0, left_out_ = 0;
     std::set<std::string> names_, scopes_, strings_;
     std::map<std::string, std::vector<definition>> columns_;
     std::vector<std::pair<std::string, std::vector<std::string>>> enums_;

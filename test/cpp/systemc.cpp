@@ -655,6 +655,31 @@ static void run_in_process(char *program, const std::string &part, const std::st
     std::printf("ended with %d\n", WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
 }
 
+/** A mesh of routers that traces every port: more signals than a schema takes. The last three are one name. */
+static void run_many()
+{
+    const sc_clock clk("clk", 10, SC_NS);
+    std::vector<std::unique_ptr<sc_signal<int>>> all;
+    const auto trace = [&](sc_trace_file *file, const std::string &name) {
+        all.push_back(std::make_unique<sc_signal<int>>());
+        sc_trace(file, *all.back(), name);
+    };
+    sc_trace_file *file = uscope_create_trace_file("many");
+    for (int router = 0; router < 64; router++)
+        for (const char direction : std::string("NESWL"))
+            for (int k = 0; k < 20; k++)
+                trace(file, "(" + std::to_string(router / 8) + ")(" + std::to_string(router % 8) + ")_" +
+                                direction + "_flit_in.field(" + std::to_string(k) + ")");
+    for (const char *name : {"a(1)_2", "a_1(2)", "a.1.2"})
+        trace(file, name);
+    for (int n = 1; n <= 20; n++) {
+        for (std::size_t i = 0; i < all.size(); i += 97)
+            all[i]->write(n);
+        sc_start(10, SC_NS);
+    }
+    uscope_close_trace_file(file);
+}
+
 int sc_main(int argc, char **argv)
 {
     if (argc > 2 && argv[1] == std::string("all")) {
@@ -675,6 +700,7 @@ int sc_main(int argc, char **argv)
     if (part == "exception") run_exception();
     if (part == "gone") run_gone();
     if (part == "names") run_names();
+    if (part == "many") run_many();
     if (part == "hostile") run_hostile();
     if (part == "transactions") run_transactions();
     if (part == "managed") run_managed();

@@ -109,6 +109,26 @@ it
   },
 );
 
+it.skipIf(isMissing)('signals that do not fit are counted at the end, which is status 3', async () => {
+  const env = { ...process.env, SYSTEMC_DISABLE_COPYRIGHT_MESSAGE: '1', ASAN_OPTIONS: 'detect_leaks=0' };
+  const args = [BIN, 'run', '--out', 'out-many', '--', join(directory, 'systemc'), 'many'];
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    cwd: directory,
+    env,
+  });
+  expect(status).toBe(3);
+  const [, leftOut] = /many: OP_STORAGE: (\d+) signals do not fit/.exec(stderr) ?? [];
+  expect(stderr).toContain(`${leftOut} rejected, 0 lost`);
+  const trace = await openTraceFile(join(directory, 'out-many', 'many.uscope'));
+  const names = trace.schema.storages.flatMap(({ fields }) => fields.map(({ name }) => name));
+  expect(names.length + Number(leftOut)).toBe(6403);
+  // A warning about a name is about a signal that is recorded.
+  for (const [, as] of (stdout + stderr).matchAll(/the second is recorded as "([^"]+)"/g))
+    expect(names).toContain(as);
+  await trace.close();
+});
+
 describe.skipIf(isMissing)('every part', () => {
   it('ends by itself, or is killed where it kills itself', () => {
     const ends = results.map(({ part, status }) => [part, status]);
@@ -401,7 +421,7 @@ describe.skipIf(isMissing)('a trace file', () => {
   it('keeps names apart, and reports what does not fit', async () => {
     const { codes, messages } = run('names');
     expect(codes).toEqual(['SCHEMA_LIMIT', 'OP_HANDLE', 'OP_HANDLE']);
-    const refused = Number(/x(\d+)" and those after/.exec(messages[0]!)![1]);
+    const refused = Number(/x(\d+)" does not fit/.exec(messages[0]!)![1]);
     expect(refused).toBeGreaterThan(200);
     const trace = await openTraceFile(fileOf('names'));
     const state = await trace.stateAt(trace.totalTimePs);

@@ -83,3 +83,12 @@ unsigned long long uscope_rejected(uscope_writer_t *w)
     struct uscopei_trace *t = uscopei_resolve(w, "rejected");
     return t ? t->session->rejected_total : 0;
 }
+
+void uscope_left_out(uscope_writer_t *w, unsigned long long count, const char *message)
+{
+    struct uscopei_trace *t = uscopei_resolve(w, "left_out");
+    if (!t || count == 0) return;
+    t->session->rejected[E_OP_STORAGE] += count - 1;
+    t->session->rejected_total += count - 1;
+    uscopei_reject(t, E_OP_STORAGE, UINT64_C(6) << 40, "%s", message ? message : "");
+}

@@ -102,6 +102,10 @@ class ClockWatch:
                 f"has not risen in {self._seconds:g} s of real time; nothing is sampled until it does. {IS_IT_DRIVEN}"
             )
 
+    def interrupted(self) -> None:
+        """An exception ends the trace: nothing more is said about the clock."""
+        self._said = True
+
     def finish(self) -> None:
         """At the end of the trace."""
         if self._timer is not None:

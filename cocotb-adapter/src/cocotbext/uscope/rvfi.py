@@ -6,13 +6,21 @@ Differences from the module: the rules of the interface are not checked, and tra
 
 from __future__ import annotations
 
+import logging
 from typing import Any, List, Optional, Tuple
 
 from .trace import Trace
 
+log = logging.getLogger("cocotbext.uscope")
+
 _LOADS = (0x03, 0x07, 0x2F)
 _BRANCH, _JAL, _JALR = 0x63, 0x6F, 0x67
 _MACHINE_MODE = 3
+# Those that are read; `valid` must be there.
+_PORTS = (
+    *("order", "insn", "trap", "intr", "mode", "pc_rdata", "pc_wdata", "rd_addr", "rd_wdata"),
+    *("mem_addr", "mem_rmask", "mem_wmask", "mem_rdata", "mem_wdata"),
+)
 
 
 class Rvfi:
@@ -23,7 +31,7 @@ class Rvfi:
 
     :param trace: opened with the same clock
     :param core: has `rvfi_valid`, `rvfi_order`, `rvfi_insn`, `rvfi_pc_rdata`, `rvfi_pc_wdata`, `rvfi_trap`, `rvfi_rd_addr`, `rvfi_rd_wdata` and
-        `rvfi_mem_*`; `rvfi_intr` and `rvfi_mode` may be missing
+        `rvfi_mem_*`; what is missing is logged
     :param xlen: width of addresses and registers in bits: 32 or 64
     :param channels: instructions that may retire in a cycle, packed as the interface has them: channel 0 in the lowest bits
     :param prefix: of the ports' names
@@ -43,6 +51,10 @@ class Rvfi:
         self._held: List[Tuple[int, bool]] = []
         self._previous: Optional[Tuple[bool, int]] = None
         self._valid = self._port("valid")
+        missing = [prefix + name for name in _PORTS if getattr(core, prefix + name, None) is None]
+        self._has_values = prefix + "rd_wdata" not in missing
+        if missing:
+            log.warning("%s: %s: the core has no %s: what they say is not recorded", trace.name, scope, ", ".join(missing))
 
     async def follow(self, clock: Any) -> None:
         """Samples at each rising edge of ``clock``, for ever."""
@@ -145,7 +157,8 @@ class Rvfi:
             self._emit(event, entity_id=entity, addr=self._part("mem_addr", channel, xlen), mask=mask, data=kept)
 
     def _register(self, channel: int, entity: int) -> None:
-        index = self._part("rd_addr", channel, 5)
+        # The register without its value would be a value made up.
+        index = self._part("rd_addr", channel, 5) if self._has_values else 0
         if index:
             value = self._part("rd_wdata", channel, self._xlen)
             self._emit("reg_write", entity_id=entity, index=index, value=value)

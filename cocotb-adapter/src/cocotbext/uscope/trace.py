@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from types import TracebackType
-from typing import Any, Callable, List, Mapping, Optional, Sequence, Type
+from typing import Any, Callable, List, Mapping, Optional, Sequence, Tuple, Type
 
 from . import batch, records
 from .client import ClientTrace
@@ -15,7 +15,7 @@ from .model import Nothing, Scope, Value, did_you_mean, event_values, resolve, s
 from .schema import Field, Storage
 from .schema_file import SchemaPath
 from .stats import TraceStats
-from .watch import Unresolved, Watch, elements_of
+from .watch import Unresolved, Watch, elements_of, parts_of, refuse_bits_of_vector
 
 log = logging.getLogger("cocotbext.uscope")
 
@@ -110,6 +110,9 @@ class Trace(ClientTrace):
         error: Optional[BaseException],
         trace: Optional[TracebackType],
     ) -> None:
+        if error is not None and self._clock_watch is not None:
+            # What ended the block is the reason, and a clock that has not risen by then a consequence.
+            self._clock_watch.interrupted()
         self.close()
 
     def close(self) -> Optional[TraceStats]:
@@ -211,12 +214,18 @@ class Trace(ClientTrace):
         *,
         slot: int = 0,
         valid: Any = None,
+        bits: Optional[Tuple[int, int]] = None,
+        width: Optional[int] = None,
     ) -> None:
         """
         Mirrors a signal into ``storage[slot].field`` on every edge of the clock, or a memory (an array of signals) into the slots from
         ``slot`` on. Only changes are written. ``valid``, a signal or an array of them, says which slots hold something; the others are cleared.
 
-        :raises UscopeError: OP_STORAGE, OP_FIELD, OP_SLOT for what the schema does not have
+        Of a packed array or structure the simulator has one vector. ``width``: it is an array of elements of that many bits, element 0
+        on the right, each for a slot. ``bits``: the part from bit ``bits[0]`` down to bit ``bits[1]``, counted from 0 on the right.
+
+        :raises UscopeError: OP_STORAGE, OP_FIELD, OP_SLOT for what the schema does not have; OP_VALUE for parts that the signal does not
+            have, and for a list of bits of a vector where elements were meant
         """
         if not self.was_opened:
             return
@@ -225,7 +234,8 @@ class Trace(ClientTrace):
         if name not in definition.fields:
             hint = did_you_mean(name, definition.fields)
             raise UscopeError("OP_FIELD", f'{storage} has no field "{name}"{hint} [{self.schema_name}]')
-        elements = elements_of(signal)
+        elements = parts_of(signal, bits, width) if bits or width else elements_of(signal)
+        refuse_bits_of_vector(elements, definition.fields[name])
         if slot < 0 or slot + len(elements) > definition.num_slots:
             raise UscopeError(
                 "OP_SLOT", f"{len(elements)} elements from slot {slot} on; {storage} has {definition.num_slots}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from .errors import UscopeError
 from .schema import Field, FieldType, Storage
@@ -126,6 +126,8 @@ def _number(bits: str) -> Optional[int]:
 
 def _reader(handle: Any) -> Sampled:
     """The value as text: bits, or `=` and a decimal number for what the simulator has as an integer."""
+    if isinstance(handle, Part):
+        return handle.read
     try:
         read: Sampled = handle._handle.get_signal_val_binstr
         is_vector = hasattr(handle, "__len__") or "Logic" in type(handle).__name__
@@ -144,6 +146,50 @@ def _text_of(value: Any) -> str:
         return f"={int(value)}"
     except ValueError:
         return str(value)
+
+
+class Part:
+    """Some bits of a vector: an element of a packed array, or a member of a packed structure."""
+
+    def __init__(self, signal: Any, high: int, low: int) -> None:
+        self._path = f"{path_of(signal)}[{high}:{low}]"
+        self._vector = _reader(signal)
+        self._width = len(signal)
+        self._from, self._to = self._width - 1 - high, self._width - low
+
+    def read(self) -> str:
+        bits = self._vector()
+        if bits.startswith("="):
+            bits = format(int(bits[1:]) & ((1 << self._width) - 1), f"0{self._width}b")
+        return bits[self._from : self._to]
+
+
+def parts_of(signal: Any, bits: Optional[Tuple[int, int]], width: Optional[int]) -> List[Part]:
+    """The elements of a packed array from the right on, or of a part of it. :raises UscopeError: OP_VALUE"""
+    try:
+        total = len(signal)
+    except TypeError:
+        raise UscopeError("OP_VALUE", f"{path_of(signal)} is no vector: it has no bits to take") from None
+    high, low = bits or (total - 1, 0)
+    if not 0 <= low <= high < total:
+        raise UscopeError("OP_VALUE", f"bits ({high}, {low}) of {path_of(signal)}, which has {total}: write (high, low)")
+    count = high - low + 1
+    size = count if width is None else width
+    if size < 1 or count % size:
+        raise UscopeError("OP_VALUE", f"{count} bits of {path_of(signal)} are no multiple of width={width}")
+    return [Part(signal, at + size - 1, at) for at in range(low, high + 1, size)]
+
+
+def refuse_bits_of_vector(elements: Sequence[Any], field: Field) -> None:
+    """An index into a packed array is a bit of its vector, not an element. :raises UscopeError: OP_VALUE"""
+    names = {path_of(one).rpartition("[")[0] for one in elements if type(one).__name__ == "LogicObject"}
+    if len(elements) < 2 or len(names) != 1 or "" in names or field.type is FieldType.BOOL:
+        return
+    name = names.pop()
+    raise UscopeError(
+        "OP_VALUE",
+        f"{len(elements)} single bits of {name} for a field that is wider: of a packed array give the whole, watch({name}, …, width=BITS)",
+    )
 
 
 def elements_of(signal: Any) -> Sequence[Any]:
