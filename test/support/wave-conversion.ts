@@ -2,18 +2,12 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { FieldType } from '../../sdk/src/format/types.js';
 import { FORMAT } from '../../sdk/src/formats/vcd/format.js';
 import { memorySource } from '../../sdk/src/reader/index.js';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { contextOf } from './foreign.js';
-
-let directory = '';
-beforeAll(() => {
-  directory = mkdtempSync(join(tmpdir(), 'uscope-odd-'));
-});
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 export interface WaveResult {
   /** `time in ps, storage[slot].field, value`, and events with their fields. */
@@ -29,13 +23,26 @@ export async function convertWave(
   mapText: string,
   options: Record<string, string> = {},
 ): Promise<WaveResult> {
+  const directory = mkdtempSync(join(tmpdir(), 'uscope-wave-'));
+  try {
+    return await convertIn(directory, bytes, mapText, options);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+async function convertIn(
+  directory: string,
+  bytes: Uint8Array,
+  mapText: string,
+  options: Record<string, string>,
+): Promise<WaveResult> {
   const map = join(directory, 'map.yaml');
   writeFileSync(map, mapText);
   const context = contextOf({ map, ...options });
   expect(await FORMAT.sniff?.(bytes.subarray(0, 4096))).toBe(true);
   const foreign = await FORMAT.open?.(memorySource(bytes, 'wave.vcd'), context.options);
   const path = join(directory, 'out.uscope');
-  rmSync(path, { force: true });
   await foreign?.toUscope({ path }, context);
   const report = context.report.rows.map(({ fate, what, count }) => `${fate} ${count} ${what}`);
   const trace = await openTraceFile(path);
