@@ -58,7 +58,7 @@ function checkFingerprint(text: string, file: string, expected: string | undefin
   if (actual === expected.toLowerCase()) return;
   throw new UscopeError(
     'SCHEMA_MISMATCH',
-    `the schema has SHA-256 ${actual}, the client was generated from ${expected}: generate its code again`,
+    `this is not the schema from which the code of the client was generated: generate it again with uscope codegen, or run with the schema that its first lines name (SHA-256 ${actual} and ${expected})`,
     { file },
   );
 }
