@@ -38,6 +38,9 @@ export class UscopeError extends Error {
   }
 }
 
+/** Name of the process's warnings that tell what a caller should know and need not act on. */
+export const NOTE = 'UscopeNote';
+
 export function isUscopeError(error: unknown): error is UscopeError {
   // By name: a page may hold two copies of this module, in scripts that it loads one by one.
   return error instanceof UscopeError || (error instanceof Error && error.name === 'UscopeError');

@@ -1,8 +1,6 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
 import { Command, CommanderError } from 'commander';
-import { isUscopeError, UscopeError } from '../base/errors.js';
-import { NOTE } from '../writer/note.js';
-import { ioError } from '../writer/output/output-file.js';
+import { isUscopeError, NOTE, UscopeError } from '../base/errors.js';
 import type { LoadAllVerbs } from './common/all-verbs.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
 import { missingPackage } from './common/optional-packages.js';
@@ -210,16 +208,19 @@ async function explained(error: UscopeError): Promise<UscopeError> {
 }
 
 /** What the operating system refused, and nobody has given a code: it is no fault of the program. */
-function systemError(failure: unknown): unknown {
+async function systemError(failure: unknown): Promise<unknown> {
   const { syscall, code, path, message } = (failure ?? {}) as NodeJS.ErrnoException;
   if (syscall === undefined || code === undefined || isUscopeError(failure)) return failure;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return ioError(failure, path ?? 'a file');
+  if (code === 'ENOSPC' || code === 'EDQUOT') {
+    const { ioError } = await import('../writer/output/output-file.js');
+    return ioError(failure, path ?? 'a file');
+  }
   return new UscopeError('CLI_SYSTEM', `the operating system said: ${message}`, {}, { cause: failure });
 }
 
-function reportFailure(failure: unknown): number {
+async function reportFailure(failure: unknown): Promise<number> {
   if (failure instanceof BrokenPipe) return ExitCode.OK;
-  const error = missingPackage(failure) ?? systemError(failure);
+  const error = (await missingPackage(failure)) ?? (await systemError(failure));
   try {
     io.flush();
     if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.OK : ExitCode.USAGE;

@@ -4,8 +4,6 @@ import { UscopeError } from '../base/errors.js';
 import type { Source } from '../reader/index.js';
 import { type ForeignFormat, SNIFF_STEPS } from './common/foreign-format.js';
 import { FORMATS } from './registry.js';
-import { strangerIn } from './strangers.js';
-import { unpack } from './text/unpack.js';
 
 /** `uSCP`, the first bytes of a µScope file. */
 const USCOPE_MAGIC = [0x75, 0x53, 0x43, 0x50];
@@ -28,7 +26,7 @@ export async function sniffFormat(source: Source): Promise<typeof USCOPE | Forei
   };
   const found = await claimedBy(head);
   if (found) return found;
-  const stranger = strangerIn(head);
+  const stranger = (await import('./strangers.js')).strangerIn(head);
   if (stranger) throw stranger;
   const text = await unpackedHead(source);
   for (const step of SNIFF_STEPS) {
@@ -36,7 +34,7 @@ export async function sniffFormat(source: Source): Promise<typeof USCOPE | Forei
     if (format) return format;
     if (text.length <= step) break;
   }
-  const packed = strangerIn(text);
+  const packed = (await import('./strangers.js')).strangerIn(text);
   if (packed) throw packed;
   return null;
 }
@@ -46,6 +44,8 @@ async function unpackedHead(source: Source): Promise<Uint8Array> {
   const most = SNIFF_STEPS[SNIFF_STEPS.length - 1];
   const pieces: Uint8Array[] = [];
   let length = 0;
+  // What unpacks is not loaded for traces, which most files are.
+  const { unpack } = await import('./text/unpack.js');
   try {
     for await (const piece of unpack(source)) {
       pieces.push(piece.slice(0, most - length));

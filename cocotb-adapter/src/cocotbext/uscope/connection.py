@@ -74,6 +74,8 @@ class Connection:
         self._heard = self._stepped = time.monotonic()
         self._requests = 0
         self._deadlines: Dict[Session, float] = {}
+        #: Why this process does not talk to what listens; the thread may find out before there is a trace.
+        self._refused: Optional[UscopeError] = None
         self._traces: List[Session] = []
         self._opening: Dict[int, Session] = {}
         self._by_number: Dict[int, Session] = {}
@@ -150,7 +152,9 @@ class Connection:
         self._traces.append(trace)
         now = time.monotonic()
         self._deadlines[trace] = now + open_timeout_s
-        if self._welcome:
+        if self._refused is not None:
+            trace.on_failure(self._refused)
+        elif self._welcome:
             self._open(trace)
         elif open_timeout_s > SILENT_S:
             self._say_awaited = now + SILENT_S
@@ -192,6 +196,7 @@ class Connection:
                 check_place(self._config)
                 check_peer(self._config, event["value"])
             except UscopeError as error:
+                self._refused = error
                 self._fail_all(error)
                 self._detach()
                 self._attach(connect=False)

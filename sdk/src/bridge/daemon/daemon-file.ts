@@ -45,6 +45,9 @@ export async function announceDaemon(
   return () => rmSync(path, { force: true });
 }
 
+/** What is left of one whose daemon was killed while it wrote it. */
+const DRAFT = /^\.\.uscope-daemon\.(\d{1,10})\.json\.[0-9a-f]{8}\.tmp$/;
+
 /**
  * The daemons of this user that write into a directory and live; what dead ones left is removed. A file that another user may have written names
  * an endpoint of that user's, and counts for nothing.
@@ -56,6 +59,8 @@ export function findDaemons(
 ): DaemonPlace[] {
   const found: DaemonPlace[] = [];
   for (const name of readdirSync(directory)) {
+    const [, writer] = DRAFT.exec(name) ?? [];
+    if (writer !== undefined && processStart(Number(writer)) === null) removeStale(join(directory, name));
     if (!name.startsWith(PREFIX) || !name.endsWith(SUFFIX)) continue;
     const path = join(directory, name);
     const place = readPlace(path);
@@ -78,7 +83,7 @@ function readPlace(path: string): DaemonPlace | UscopeError | null {
 
 function removeStale(path: string): void {
   try {
-    rmSync(path, { force: true });
+    rmSync(path, { recursive: true, force: true });
   } catch {
     // Somebody else's: it is passed over.
   }

@@ -2,7 +2,6 @@
 
 import { CANVAS_PACKAGE } from '../../base/canvas-package.js';
 import { UscopeError } from '../../base/errors.js';
-import { installCommand } from '../../dataset/engine/install-command.js';
 
 interface Need {
   /** Verb and all. */
@@ -21,13 +20,15 @@ const OPTIONAL: ReadonlyMap<string, Need> = new Map([
 ]);
 
 /** Node's message about a package that is not there, as an error that says what to do; null for any other failure. */
-export function missingPackage(failure: unknown): UscopeError | null {
+export async function missingPackage(failure: unknown): Promise<UscopeError | null> {
   if (!(failure instanceof Error) || (failure as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND')
     return null;
   const name = /^Cannot find package '([^']+)'/.exec(failure.message)?.[1] ?? '';
   const path = name.slice(name.lastIndexOf('/node_modules/') + 1).replace(/^node_modules\//, '');
   for (const [known, { who, packages }] of OPTIONAL) {
     if (path !== known && !path.startsWith(`${known}/`)) continue;
+    // Not loaded by commands that go well.
+    const { installCommand } = await import('../../dataset/engine/install-command.js');
     return new UscopeError(
       'ENV_MISSING',
       `${who} the package ${known}, which is not installed: ${installCommand(packages)}`,

@@ -68,8 +68,8 @@ export function register(program: Command): void {
 }
 
 /** A supervisor reports why its daemon cannot start. @throws the failure, where there is none */
-function refuse(failure: unknown): null {
-  const missing = missingPackage(failure);
+async function refuse(failure: unknown): Promise<null> {
+  const missing = await missingPackage(failure);
   if (missing === null || !process.send) throw failure;
   process.send({ type: 'refused', failure: { code: missing.code, message: missing.message } });
   process.exitCode = ExitCode.USAGE;

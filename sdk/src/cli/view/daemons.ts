@@ -109,8 +109,8 @@ export class Daemons {
 
 /** ZeroMQ, which an installation for reading does without, is loaded only where it is used. @throws UscopeError ENV_MISSING */
 async function control(endpoint: string, request: CtlRequest) {
-  const module = await import('../../bridge/client/ctl.js').catch((failure: unknown) => {
-    throw missingPackage(failure) ?? failure;
+  const module = await import('../../bridge/client/ctl.js').catch(async (failure: unknown) => {
+    throw (await missingPackage(failure)) ?? failure;
   });
   return module.control(endpoint, request);
 }
