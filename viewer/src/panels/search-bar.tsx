@@ -35,8 +35,9 @@ export function SearchBar() {
     offered.value = next.choices.length > 0 && text.value.trim() !== '' ? next : null;
     chosen.value = -1;
   };
-  // A name that is not whole finds nothing: what it may become is offered once more.
-  const isInVain = search.value?.status === 'done' && search.value.hits.rows.length === 0 && search.value.pattern === text.value;
+  // A name that is not whole is not there, or finds nothing: what it may become is offered once more.
+  const { status, hits, pattern } = search.value ?? {};
+  const isInVain = (status === 'bad' || (status === 'done' && hits?.rows.length === 0)) && pattern === text.value;
   useEffect(() => {
     if (isInVain) offer();
   }, [isInVain]);
