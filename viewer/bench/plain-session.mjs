@@ -38,6 +38,7 @@ export async function startPlainSession(path, { width, height }) {
     browser.call(method, parameters, String(sessionId));
   await call('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
   await call('Page.navigate', { url: served.invite() });
+  await entered(call);
   return {
     evaluate: (work, argument) => evaluate(call, work, argument),
     fetched: served.fetched,
@@ -49,6 +50,16 @@ export async function startPlainSession(path, { width, height }) {
       await served.close();
     },
   };
+}
+
+/**
+ * The address has a code, and leads on to the page: what is asked meanwhile gets no answer.
+ * @param {(method: string, parameters: object) => Promise<Record<string, unknown>>} call
+ */
+async function entered(call) {
+  const isThere = () => location.protocol === 'http:' && !location.search.includes('code=');
+  while (!(await evaluate(call, isThere, null).catch(() => false)))
+    await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 /**

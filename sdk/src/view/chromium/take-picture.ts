@@ -96,14 +96,22 @@ interface Made {
 /** Until the page's script runs. */
 async function ready(browser: DevTools, session: string): Promise<void> {
   for (;;) {
-    const { result } = await browser.call(
-      'Runtime.evaluate',
-      { expression: 'typeof window.__uscope?.takePicture', returnByValue: true },
-      session,
-    );
+    const { result } = await browser
+      .call(
+        'Runtime.evaluate',
+        { expression: 'typeof window.__uscope?.takePicture', returnByValue: true },
+        session,
+      )
+      .catch(unlessLedOn);
     if ((result as { value?: unknown } | undefined)?.value === 'function') return;
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
+}
+
+/** The address has a code and leads on to the page: what is asked in that moment gets no answer. */
+function unlessLedOn(error: Error): Record<string, unknown> {
+  if (error.message.includes('navigated')) return {};
+  throw error;
 }
 
 function within<T>({ timeoutMs = TIMEOUT_MS, signal }: PictureRequest, work: Promise<T>): Promise<T> {
