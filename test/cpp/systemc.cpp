@@ -655,7 +655,8 @@ static void run_in_process(char *program, const std::string &part, const std::st
     std::printf("ended with %d\n", WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status));
 }
 
-/** A mesh of routers that traces every port: more signals than a schema takes. The last three are one name. */
+/** A mesh of routers that traces every port: more signals than a schema takes. The last three are one name.
+ */
 static void run_many()
 {
     const sc_clock clk("clk", 10, SC_NS);
