@@ -22,7 +22,7 @@ import { printResult, ROOT, run } from './step.mjs';
  * @typedef {object} Part
  * @property {string} title
  * @property {number} share of the time
- * @property {(seconds: number) => Command} [timed] A command that ends after about this time.
+ * @property {(seconds: number, seed: number) => Command} [timed] A command that ends after about this time.
  * @property {(seed: number) => Command} [round] One that is repeated while there is time, at least once, each time with the next seed.
  * @property {boolean} [seeded] Its rounds differ.
  * @property {boolean} [byName] Runs only where it is named: it builds for minutes, or gets tools or cores from PyPI.
@@ -44,17 +44,17 @@ const PARTS = {
   torture: {
     title: 'killed at random moments',
     share: 4,
-    timed: (seconds) => script('', TORTURE, ['--minutes', `${seconds / 60}`]),
+    timed: (seconds, seed) => torture(seconds, seed, []),
   },
   'torture-load': {
     title: 'killed at random moments, under load',
     share: 4,
-    timed: (seconds) => script('', TORTURE, ['--minutes', `${seconds / 60}`, '--load', '8']),
+    timed: (seconds, seed) => torture(seconds, seed, ['--load', '8']),
   },
   faults: {
     title: 'a file call that fails',
     share: 3,
-    timed: (seconds) => script('', TORTURE, ['--faults', '--minutes', `${seconds / 60}`]),
+    timed: (seconds, seed) => torture(seconds, seed, ['--faults']),
   },
   power: {
     title: 'power loss at every operation',
@@ -196,6 +196,11 @@ const PARTS = {
   },
 };
 
+/** @param {number} seconds @param {number} seed @param {string[]} more */
+function torture(seconds, seed, more) {
+  return script('', TORTURE, ['--minutes', `${seconds / 60}`, '--seed', `${seed}`, ...more]);
+}
+
 /**
  * @param {string[]} projects
  * @param {string[]} files
@@ -230,7 +235,7 @@ async function runPart({ title, timed, round, seeded }, seconds, seed) {
   const counts = [];
   let longest = 0;
   for (let n = 0; ; n++) {
-    const command = timed ? timed(seconds) : round?.(seed + n);
+    const command = timed ? timed(seconds, seed) : round?.(seed + n);
     if (!command) throw new Error(`${title} has nothing to run`);
     const outcome = await run({ ...command, timeoutMs });
     counts.push(countsFromOutput(outcome));
