@@ -23,7 +23,6 @@ import {
   SESSION_PAYLOAD_SIZE,
   type SessionInfo,
 } from './session-chunk.js';
-import { decodeTraceConfig, encodeTraceConfig } from './trace-config.js';
 import type { DutProperties, Schema } from './types.js';
 
 export const ChunkType = {
@@ -231,4 +230,13 @@ function theOne(chunks: readonly Chunk[], type: number, name: string, baseOffset
     });
   }
   return first;
+}
+
+export function encodeTraceConfig(checkpointIntervalPs: number | bigint): Uint8Array {
+  return new ByteWriter(8).u64(checkpointIntervalPs).finish();
+}
+
+/** Checkpoint interval in ps. A longer payload is accepted, its rest ignored. FORMAT_TRUNCATED when shorter. */
+export function decodeTraceConfig(payload: Uint8Array, baseOffset = 0): bigint {
+  return new ByteReader(payload, 0, payload.length, baseOffset).u64();
 }

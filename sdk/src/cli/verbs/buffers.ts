@@ -16,6 +16,7 @@ import { occupancyFromIndex } from '../../trace-index/reports/occupancy.js';
 import { bar, shortNumber, sparkline, table } from '../common/chart.js';
 import { io, paint, printJson } from '../common/io.js';
 import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
+import { append, parsePoints } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -24,8 +25,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
-import { parsePoints } from '../common/series.js';
 import { withTrace } from '../common/trace-file.js';
 import { addExactOption, fromIndexOrScan } from '../common/whole-trace.js';
 

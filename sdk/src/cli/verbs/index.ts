@@ -9,7 +9,7 @@ import { makeSidecar, type SidecarReport } from '../../tools/sidecar/index.js';
 import { sidecarPath } from '../../trace-index/node/index.js';
 import { withForeignHint } from '../common/foreign-hint.js';
 import { ExitCode, io, printJson } from '../common/io.js';
-import { parseCount } from '../common/numbers.js';
+import { parseCount } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 
 interface IndexVerbOptions {

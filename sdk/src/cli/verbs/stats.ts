@@ -15,6 +15,7 @@ import type { AtomicOptions } from '../../writer/output/atomic-file.js';
 import { printForeignStats, splitFrom } from '../common/foreign.js';
 import { io, printJson } from '../common/io.js';
 import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
+import { append } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -23,7 +24,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
 import { shownName, withTrace } from '../common/trace-file.js';
 import { addExactOption, fromIndexOrScan } from '../common/whole-trace.js';
 import { distinctNames, expandTraces } from '../runs/trace-set.js';

@@ -5,11 +5,10 @@
 import type { Trace } from '../../reader/index.js';
 import { FrameCopier, identityMap } from '../../stream/frame-copier.js';
 import { FrameStream, ItemStream } from '../../stream/item-stream.js';
-import type { RewriteOptions } from '../../stream/rewrite-options.js';
 import { findOverflow } from '../../stream/slot-overflow.js';
 import { snapshotFinder, stateJustBefore } from '../../stream/start-state.js';
 import { StringOutput, StringRemap } from '../../stream/string-remap.js';
-import { endOf, type TraceOutput, withOutput } from '../../stream/trace-output.js';
+import { endOf, type RewriteOptions, type TraceOutput, withOutput } from '../../stream/trace-output.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { smallInterval } from '../../writer/small.js';
