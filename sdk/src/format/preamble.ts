@@ -13,7 +13,7 @@ import {
   startCrc,
 } from './checksum-chunk.js';
 import { decodeDut } from './dut.js';
-import { HEADER_SIZE, VERSION_MAJOR, VERSION_MINOR } from './header.js';
+import { type FileHeader, HEADER_SIZE, VERSION_MAJOR, VERSION_MINOR } from './header.js';
 import { decodeSchemaChunk, encodeSchemaPayload } from './schema-chunk.js';
 import {
   decodeSessionInfo,
@@ -151,7 +151,7 @@ export function layOutPreamble(
   session: SessionInfo,
   chunks: readonly ExtraChunk[],
   isFromDamaged = false,
-): { bytes: Uint8Array; preambleEnd: number; checksums: Checksums } {
+): { bytes: Uint8Array; header: FileHeader; checksums: Checksums } {
   const payload = encodeSessionInfo(session);
   const empty = {
     preamble: 0,
@@ -184,7 +184,7 @@ export function layOutPreamble(
   const preamble = recordedCrc(preambleCrc(bytes, decodeChunks(bytes), HEADER_SIZE));
   const checksums = { ...empty, preamble, start: recordedCrc(startCrc(header)) };
   bytes.set(encodeChecksums(checksums), CHECKSUMS_AT - HEADER_SIZE);
-  return { bytes, preambleEnd, checksums };
+  return { bytes, header, checksums };
 }
 
 /**

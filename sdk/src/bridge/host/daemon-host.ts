@@ -17,8 +17,13 @@ import type { PathLock } from '../../writer/output/path-lock.js';
 import { Daemon, type DaemonOptions } from '../daemon/daemon.js';
 import { announceDaemon } from '../daemon/daemon-file.js';
 import { runOfEnvironment } from '../daemon/run-identity.js';
-import type { Failure, HostMessage, SupervisorMessage, TraceName } from '../report/host-messages.js';
-import { outliveLog } from '../report/lost-log.js';
+import {
+  type Failure,
+  type HostMessage,
+  outliveLog,
+  type SupervisorMessage,
+  type TraceName,
+} from '../report/host-messages.js';
 import { lossesOf, traceLines } from '../report/summary.js';
 import type { Session } from '../session/session.js';
 import { fileSinks, NO_SCHEMA } from '../session/sink.js';

@@ -31,9 +31,8 @@ import { RingWriter } from './ring-writer.js';
 import { Spool } from './spool.js';
 import { readSpool, readSpoolHeader, type SpoolContent, type SpoolHeader } from './spool-content.js';
 import { makeDirectory, removeSpool, SpoolFiles } from './spool-files.js';
-import { stringsOf } from './spool-strings.js';
 import { onDisk, type SpooledSegment } from './spooled-segment.js';
-import { closedOnFailure, StringFile } from './string-file.js';
+import { closedOnFailure, StringFile, stringsOf } from './string-file.js';
 import { StringKeeper } from './string-keeper.js';
 import { TriggerScan } from './trigger-scan.js';
 
