@@ -287,7 +287,7 @@ describe('the report', () => {
   });
 
   it('has ten ratios, and all of them are in the page', () => {
-    const page = readFileSync(new URL('../docs/performance.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../docs/explanation/performance.md', import.meta.url), 'utf8');
     expect(RATIOS).toHaveLength(10);
     expect(RATIOS.filter(({ what }) => !page.includes(`| ${what} |`))).toEqual([]);
   });
@@ -296,7 +296,7 @@ describe('the report', () => {
     ['performance.md', RATIO_MARKERS],
     ['performance-tables.md', TABLE_MARKERS],
   ])('replaces what is between the markers of %s and leaves the rest of the page alone', (name, markers) => {
-    const page = readFileSync(new URL(`../docs/${name}`, import.meta.url), 'utf8');
+    const page = readFileSync(new URL(`../docs/explanation/${name}`, import.meta.url), 'utf8');
     const [before, after] = [page.split(markers.begin)[0], page.split(markers.end)[1]];
     const once = insert(page, 'TABLES\n', markers);
     expect(once.startsWith(before) && once.endsWith(after)).toBe(true);

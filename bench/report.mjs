@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What `bench -- report` writes from the JSON of runs: the ratios and plots of docs/performance.md, and all rows in
- * docs/performance-tables.md. It replaces only what is between the markers of a page.
+ * What `bench -- report` writes from the JSON of runs: the ratios and plots of docs/explanation/performance.md, and all rows in
+ * docs/explanation/performance-tables.md. It replaces only what is between the markers of a page.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { format, shownValue, targetText } from './table.mjs';
 /** @typedef {import('./results.mjs').Results} Results */
 /** @typedef {import('./table.mjs').Row} Row */
 
-const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
+const DOCS = fileURLToPath(new URL('../docs/explanation/', import.meta.url));
 /** @typedef {{begin: string, end: string}} Markers */
 /** @type {Markers} */
 export const RATIO_MARKERS = {

@@ -25,14 +25,20 @@ function localLinks(text: string): { path: string; fragment: string }[] {
     .map((target) => ({ path: target.replace(/#.*/, ''), fragment: target.replace(/^[^#]*#?/, '') }));
 }
 
-/** Places in documents that comments name: the path from the root of the repository, then one anchor or several, with commas between. */
+/**
+ * Places in documents that comments name: the path from the root of the repository, then one anchor or several, with commas between. Comments in
+ * sdk/kernel name the references without their folder: the digest of a compiled kernel covers its comments.
+ */
 function citations(text: string): { path: string; fragment: string }[] {
   const found = text.matchAll(/\b(docs\/(?:[\w-]+\/)*[\w-]+\.md)((?:#[\w-]+(?:, | and )?)+)/g);
   return [...found].flatMap(([, path, fragments]) =>
     fragments
       .split(/, | and |(?<=\w)(?=#)/)
       .filter(Boolean)
-      .map((fragment) => ({ path, fragment: fragment.slice(1) })),
+      .map((fragment) => ({
+        path: path.replace(/^docs\/(?=[\w-]+\.md)/, 'docs/reference/'),
+        fragment: fragment.slice(1),
+      })),
   );
 }
 

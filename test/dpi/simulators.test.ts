@@ -102,7 +102,7 @@ describe('the Makefile fragments', () => {
   );
 
   it.each(Object.entries(COMMANDS))('%s: the page shows the flags of the commands', (simulator, commands) => {
-    const page = read(`docs/simulators/${simulator}.md`);
+    const page = read(`docs/how-to/simulators/${simulator}.md`);
     const flags = commands.join(' ').match(/(?<= )[-+][a-z_]\w*/gi) ?? [];
     const mine = ['--schema', '--out', '--', '+define', '+seed', '-f', '-do', '-p'];
     expect(flags.filter((flag) => !mine.includes(flag) && !page.includes(flag))).toEqual([]);
@@ -183,7 +183,7 @@ describe.skipIf(lacks('nm (binutils)', existsSync('/usr/bin/nm')))('libuscope_dp
   });
 
   it('every export is in the reference of the C API or of the imports', () => {
-    const pages = read('docs/api/c.md') + read('docs/api/systemverilog.md');
+    const pages = read('docs/reference/api/c.md') + read('docs/reference/api/systemverilog.md');
     const helpers = read('dpi/include/uscope_cpu.h') + read('dpi/include/uscope_noc.h');
     const missing = [...documented()].filter((name) => !new RegExp(`\\b${name}\\b`).test(pages + helpers));
     expect(missing).toEqual([]);

@@ -1,4 +1,4 @@
-/** Segment table (docs/format.md#segment-table): where each segment is and the time it covers. Written when a trace is finalized. */
+/** Segment table (docs/reference/format.md#segment-table): where each segment is and the time it covers. Written when a trace is finalized. */
 export const SEGMENT_ENTRY_SIZE = 24;
 
 export interface SegmentIndexEntry {

@@ -1,4 +1,4 @@
-/** Segment header (docs/format.md#segment-header): 56 bytes, then the checkpoint, then the delta blob. */
+/** Segment header (docs/reference/format.md#segment-header): 56 bytes, then the checkpoint, then the delta blob. */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 
 export const SEGMENT_HEADER_SIZE = 56;

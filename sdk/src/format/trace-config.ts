@@ -1,4 +1,4 @@
-/** Trace configuration chunk (docs/format.md#trace-configuration): u64 checkpoint interval in ps. */
+/** Trace configuration chunk (docs/reference/format.md#trace-configuration): u64 checkpoint interval in ps. */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 
 export function encodeTraceConfig(checkpointIntervalPs: number | bigint): Uint8Array {

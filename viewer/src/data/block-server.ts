@@ -21,7 +21,7 @@ const OVERVIEW_MS = 400;
 const PICTURE_MS = 600;
 /** So long a trace may have no writer. */
 const PATIENCE_MS = 3000;
-/** Of a session, docs/format.md: its daemon finalized it when the client was gone. */
+/** Of a session, docs/reference/format.md: its daemon finalized it when the client was gone. */
 const CLIENT_LOST = 2;
 
 export class BlockServer {

@@ -1,4 +1,4 @@
-/** Wide fields (docs/format.md#wide-fields) as the command line shows them: one value under one name. */
+/** Wide fields (docs/reference/format.md#wide-fields) as the command line shows them: one value under one name. */
 import type { FieldDef } from '../../format/types.js';
 import { joinPieces, type LogicalField, logicalFields, wideText } from '../../format/wide-fields.js';
 

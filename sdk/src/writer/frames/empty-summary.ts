@@ -1,4 +1,4 @@
-/** The summary of a trace without summarizer (docs/format.md#trace-summary). */
+/** The summary of a trace without summarizer (docs/reference/format.md#trace-summary). */
 import type { TraceSummary } from '../../format/tsum.js';
 
 export const EMPTY_SUMMARY: TraceSummary = {
