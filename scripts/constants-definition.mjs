@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The one definition of the numbers that the SDK, the C client, the compiled loops, the Python client and the benchmarks share.
- * `node scripts/constants.mjs` writes the files of all languages from it; docs/bridge-protocol.md, docs/client-memory.md and the format's
+ * `node scripts/constants.mjs` writes the files of all languages from it; docs/reference/bridge-protocol.md and the format's
  * description say what the numbers mean.
  */
 

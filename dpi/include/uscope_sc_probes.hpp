@@ -257,7 +257,8 @@ struct enum_reader : one_word<std::uint8_t> {
 
 /**
  * Vectors. Up to 64 bits they are a field x and, of logic, x.xz: which bits are Z or X. Longer ones are wide
- * fields (docs/format.md#wide-fields), for which the values of a bit in SystemC are those of the format.
+ * fields (docs/reference/format.md#wide-fields), for which the values of a bit in SystemC are those of the
+ * format.
  */
 template <class T> struct vector_reader {
     static constexpr bool single = false;

@@ -1,5 +1,5 @@
 /**
- * The tables of a finalized trace as a whole: of strings (docs/format.md#string-table) and of segments (docs/format.md#segment-table). The
+ * The tables of a finalized trace as a whole: of strings (docs/reference/format.md#string-table) and of segments (docs/reference/format.md#segment-table). The
  * library writes them piece by piece and looks up single entries.
  */
 import { ByteReader, ByteWriter } from '../../sdk/src/base/bytes.js';

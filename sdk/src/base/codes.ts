@@ -114,7 +114,7 @@ export const ERROR_CODES = {
   VERIFY_UNCOMMITTED:
     'After the last committed segment there are bytes that were never acknowledged as durable.',
   VERIFY_OTHER_WRITER:
-    'The file is of another writer and differs from docs/format.md in a way that readers know.',
+    'The file is of another writer and differs from docs/reference/format.md in a way that readers know.',
   VERIFY_UNPROTECTED:
     'The file, or a part of it, has no checksum: damage there that leaves its structure intact cannot be noticed.',
   VERIFY_DOUBTFUL: 'The preamble comes from a file in which its checksum did not hold.',

@@ -1,6 +1,6 @@
 /**
  * Every failure the product reports carries a stable code, the place where it was found and a sentence that says what to do.
- * The registry of codes is `codes.ts`; `docs/errors.md` is checked against it.
+ * The registry of codes is `codes.ts`; `docs/reference/errors.md` is checked against it.
  */
 import type { ErrorCode } from './codes.js';
 

@@ -1,4 +1,4 @@
-/** Where a dataset keeps what: docs/dataset.md. */
+/** Where a dataset keeps what: docs/how-to/dataset.md. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UscopeError } from '../base/errors.js';

@@ -1,4 +1,4 @@
-/** DUT descriptor (docs/format.md#dut-descriptor): properties whose keys and values lie in the schema's string pool. */
+/** DUT descriptor (docs/reference/format.md#dut-descriptor): properties whose keys and values lie in the schema's string pool. */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import type { StringPool, StringPoolBuilder } from './string-pool.js';

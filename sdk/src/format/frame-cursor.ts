@@ -1,4 +1,4 @@
-/** Walks the cycle frames of a delta blob (docs/format.md#delta-blobs): the reader's hot loop. Nothing is allocated per item. */
+/** Walks the cycle frames of a delta blob (docs/reference/format.md#delta-blobs): the reader's hot loop. Nothing is allocated per item. */
 import { EVENT_HEADER_SIZE, ItemTag, TAGGED_COMPACT_OP_SIZE, WIDE_OP_SIZE } from './constants.js';
 import { FrameTime } from './frame-time.js';
 import type { ItemLimits, ItemVisitor } from './item-limits.js';

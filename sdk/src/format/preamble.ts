@@ -1,4 +1,4 @@
-/** Preamble (docs/format.md#preamble): typed chunks between the file header and the first segment. */
+/** Preamble (docs/reference/format.md#preamble): typed chunks between the file header and the first segment. */
 import { align8, ByteReader, ByteWriter } from '../base/bytes.js';
 import { crc32 } from '../base/crc32.js';
 import { UscopeError } from '../base/errors.js';

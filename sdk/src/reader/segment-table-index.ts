@@ -1,4 +1,4 @@
-/** The segment table of a finalized file (docs/format.md#segment-table), looked into where it is asked: a table of a million segments costs no more than one of ten. */
+/** The segment table of a finalized file (docs/reference/format.md#segment-table), looked into where it is asked: a table of a million segments costs no more than one of ten. */
 import { type FileHeader, HEADER_NUM_SEGMENTS_OFFSET } from '../format/header.js';
 import type { SectionEntry } from '../format/section-table.js';
 import { SEGMENT_ENTRY_SIZE, SEGMENT_HEADER_SIZE } from '../format/segment.js';

@@ -1,5 +1,5 @@
 /**
- * Runtime strings (docs/format.md#string-table), which STRING_REF values name by index: from the string table of a finalized file, from the commit records of a live one.
+ * Runtime strings (docs/reference/format.md#string-table), which STRING_REF values name by index: from the string table of a finalized file, from the commit records of a live one.
  * Nothing is loaded until it is asked for, and no more is kept than a bounded cache: tables may be larger than memory.
  */
 import { isUscopeError } from '../base/errors.js';

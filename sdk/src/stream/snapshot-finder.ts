@@ -10,7 +10,7 @@ import type { StorageState } from '../state/storage-state.js';
 
 const BLOCK_HEADER_BYTES = 8;
 
-/** Content of one storage: a checkpoint block (docs/format.md#checkpoints) without its properties. */
+/** Content of one storage: a checkpoint block (docs/reference/format.md#checkpoints) without its properties. */
 export interface FoundSnapshot {
   readonly storageId: number;
   readonly content: Uint8Array;

@@ -16,7 +16,7 @@ export interface WorkerOptions extends ThreadOpenOptions {
   readonly threads?: number | undefined;
   /** Bytes of answers kept. Default 256 MiB; 0: none. */
   readonly answerBytes?: number | undefined;
-  /** How threads are started, where the default does not do: a page that was bundled starts its own file (docs/workers.md#in-a-page). */
+  /** How threads are started, where the default does not do: a page that was bundled starts its own file (docs/reference/reader-api.md#in-a-page). */
   readonly start?: StartThread | undefined;
   /** Called once per kind of warning, as by `openTrace`. */
   readonly onWarning?: ((warning: TraceWarning) => void) | undefined;

@@ -1,6 +1,6 @@
 /**
- * The writer: a stream of records (docs/bridge-protocol.md#records) becomes a committed µScope file. Where segments end and when they
- * count as durable follows the rules of docs/durability.md.
+ * The writer: a stream of records (docs/reference/bridge-protocol.md#records) becomes a committed µScope file. Where segments end and when they
+ * count as durable follows the rules of docs/explanation/durability.md.
  *
  *   records -> RecordIntake -> SegmentCutter -> Compressor -> Committer -> SegmentStore
  */

@@ -1,4 +1,4 @@
-"""Frames of one trace and the room for their records (docs/bridge-protocol.md#records)."""
+"""Frames of one trace and the room for their records (docs/reference/bridge-protocol.md#records)."""
 
 from __future__ import annotations
 

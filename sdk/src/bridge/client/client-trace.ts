@@ -76,7 +76,7 @@ export class ClientTrace {
   }
 
   /**
-   * Sends whole records (docs/bridge-protocol.md#records), at most 1 MiB. Waits while the credit is used up. The bytes are not copied and
+   * Sends whole records (docs/reference/bridge-protocol.md#records), at most 1 MiB. Waits while the credit is used up. The bytes are not copied and
    * must not change any more.
    * @throws UscopeError the trace's failure, BRIDGE_LOST
    */

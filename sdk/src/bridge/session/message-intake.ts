@@ -1,5 +1,5 @@
 /**
- * The data messages of a session on their way into its writer: order (docs/bridge-protocol.md#data-header), credit (#credit), and what is lost
+ * The data messages of a session on their way into its writer: order (docs/reference/bridge-protocol.md#data-header), credit (#credit), and what is lost
  * when they cannot be taken. Each is taken in the session's queue, after those before it.
  */
 import { UscopeError } from '../../base/errors.js';

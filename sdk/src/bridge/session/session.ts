@@ -1,5 +1,5 @@
 /**
- * One trace on its way from a client into its file: how it begins, resumes (docs/bridge-protocol.md#acknowledgement-and-resume) and ends. Everything
+ * One trace on its way from a client into its file: how it begins, resumes (docs/reference/bridge-protocol.md#acknowledgement-and-resume) and ends. Everything
  * that happens to a session happens one after the other, in its own queue: a session that waits for the disk makes nobody else wait. Its data messages are
  * the matter of MessageIntake.
  */

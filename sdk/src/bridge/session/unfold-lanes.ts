@@ -1,5 +1,5 @@
 /**
- * Lane records (docs/bridge-protocol.md#lane-records) -> the plain records of their items, a piece of a message at a time.
+ * Lane records (docs/reference/bridge-protocol.md#lane-records) -> the plain records of their items, a piece of a message at a time.
  *
  * This is the reference for sdk/kernel/native/unfold.c, which does the same work where the addon is built. A property test compares the two
  * word by word. Without the addon this loop runs: there is no WebAssembly of it, because it would need records and pieces in its memory.

@@ -1,4 +1,4 @@
-/** Options of `uscope run` and `uscope serve` that make a flight recorder (docs/flight-recorder.md). */
+/** Options of `uscope run` and `uscope serve` that make a flight recorder (docs/how-to/flight-recorder.md). */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { RecorderOptions } from '../../bridge/session/ring-sink.js';

@@ -1,4 +1,4 @@
-/** Ops that set all pieces of a wide field (docs/format.md#wide-fields), one after the other in a frame, are printed as one op. */
+/** Ops that set all pieces of a wide field (docs/reference/format.md#wide-fields), one after the other in a frame, are printed as one op. */
 import type { FrameCursor } from '../../format/frame.js';
 import { Action, type FieldDef } from '../../format/types.js';
 import { joinPieces, type LogicalField, logicalFields, wideText } from '../../format/wide-fields.js';

@@ -34,8 +34,8 @@ export function register(program: Command): void {
   const command = program
     .command('codegen')
     .summary('typed code for a schema: SystemVerilog, C, C++, Python or TypeScript')
-    .description('Writes ids, enum values and typed functions for a schema file (docs/codegen.md).')
-    .argument('<schema>', 'schema file (docs/schema.md)');
+    .description('Writes ids, enum values and typed functions for a schema file (docs/reference/codegen.md).')
+    .argument('<schema>', 'schema file (docs/reference/schema.md)');
   const languages = Object.keys(LANGUAGES) as CodegenLanguage[];
   for (const language of languages) {
     const others = languages.filter((other) => other !== language);

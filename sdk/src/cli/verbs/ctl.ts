@@ -11,7 +11,7 @@ import { type ClientKeys, readKeyPair, readPublicKey } from '../../bridge/wire/k
 import { ExitCode, io } from '../common/io.js';
 import { parseSeconds } from '../common/option-values.js';
 
-/** The daemon takes no longer ones (docs/bridge-protocol.md#control-while-running). */
+/** The daemon takes no longer ones (docs/reference/bridge-protocol.md#control-while-running). */
 const MAX_TIMEOUT_SECONDS = 600;
 
 interface CtlArguments {

@@ -101,7 +101,7 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** What the daemon of a flight recorder left: NAME.ring (docs/flight-recorder.md), and what its client had not sent. */
+/** What the daemon of a flight recorder left: NAME.ring (docs/how-to/flight-recorder.md), and what its client had not sent. */
 async function recoverRecorder(directory: string, options: RecoverVerbOptions): Promise<void> {
   const { output, force } = options;
   const memory = new DeadClient(options.memory);

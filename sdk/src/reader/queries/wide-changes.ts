@@ -1,4 +1,4 @@
-/** Changes of wide fields (docs/format.md#wide-fields): those of the pieces of a value, in one frame, as one change of the value. */
+/** Changes of wide fields (docs/reference/format.md#wide-fields): those of the pieces of a value, in one frame, as one change of the value. */
 import type { StorageDef } from '../../format/types.js';
 import { type LogicalField, logicalFields } from '../../format/wide-fields.js';
 import type { StorageState } from '../../state/storage-state.js';

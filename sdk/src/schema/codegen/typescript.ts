@@ -151,7 +151,7 @@ class TsGenerator {
     const layout = def.sparse ? 'the mask of valid slots, then these, packed' : 'its slots, packed';
     return [
       '',
-      `  /** The state of the storage in a checkpoint callback: ${layout} (docs/format.md#checkpoints). */`,
+      `  /** The state of the storage in a checkpoint callback: ${layout} (docs/reference/format.md#checkpoints). */`,
       `  ${members.claim('snapshot')}(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {`,
       `    checkpoint.storage(${this.constants.of(def)}, bytes);`,
       '  }',

@@ -22,7 +22,7 @@ export interface ReplayedCounter {
   readonly grid: SeriesGrid | null;
 }
 
-/** Least and greatest change per cycle, as unsigned 64-bit numbers; cycles without a change do not count (docs/format.md#buckets). */
+/** Least and greatest change per cycle, as unsigned 64-bit numbers; cycles without a change do not count (docs/reference/format.md#buckets). */
 export interface PerCycle {
   readonly min: bigint;
   readonly max: bigint;

@@ -1,6 +1,6 @@
 /**
  * Counters of the cpu protocol over a range: values, change, rate, extremes per cycle, and a series. The result is the same whether it comes from
- * checkpoints, from the trace summary (docs/format.md#trace-summary) or from replay; a wide range takes the summary where the trace has one that agrees with the values.
+ * checkpoints, from the trace summary (docs/reference/format.md#trace-summary) or from replay; a wide range takes the summary where the trace has one that agrees with the values.
  */
 import type { TraceSummary } from '../../format/tsum.js';
 import type { StorageDef } from '../../format/types.js';

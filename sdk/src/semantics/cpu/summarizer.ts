@@ -1,5 +1,5 @@
 /**
- * Gathers the trace summary (TSUM, docs/format.md#trace-summary) of a trace with the cpu protocol's conventions while it is written: instructions fetched and
+ * Gathers the trace summary (TSUM, docs/reference/format.md#trace-summary) of a trace with the cpu protocol's conventions while it is written: instructions fetched and
  * counters, per bucket of cycles. Cycles are absolute: time divided by the period of the scope's clock. Nothing of a clock with unknown
  * period (0) is summed.
  */

@@ -1,5 +1,5 @@
 /**
- * The part STATS (docs/format.md#index-stats): what the analysis of a whole trace adds up, of one core in one segment. The compiled twin is
+ * The part STATS (docs/reference/format.md#index-stats): what the analysis of a whole trace adds up, of one core in one segment. The compiled twin is
  * sdk/kernel/index/stats.c.
  */
 import { ByteReader, type ByteWriter } from '../../base/bytes.js';

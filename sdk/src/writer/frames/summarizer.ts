@@ -1,5 +1,5 @@
 /**
- * What gathers the trace summary (TSUM, docs/format.md#trace-summary) as frames pass. The writer knows no CPU: a protocol implements this and is injected.
+ * What gathers the trace summary (TSUM, docs/reference/format.md#trace-summary) as frames pass. The writer knows no CPU: a protocol implements this and is injected.
  */
 
 import type { TraceSummary } from '../../format/tsum.js';
