@@ -17,7 +17,7 @@ export * as cpu from './semantics/cpu/index.js';
 export { createCpuSummarizer } from './semantics/cpu/summarizer.js';
 /** What traces of networks mean: transactions with their stages, beats, retries and handoffs. */
 export * as noc from './semantics/noc/index.js';
-export { StorageState } from './state/index.js';
+export { StorageState } from './state/storage-state.js';
 export {
   type Losses,
   type RecordMemory,
