@@ -2,10 +2,10 @@
 /** Bundles the page into sdk/dist/viewer: what the npm package ships. The SDK must have been built. */
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { calledOnDemand, loadedOnDemand, takenFromPart } from './on-demand.mjs';
+import { calledOnDemand, embeddedKernels, takenFromPart } from './on-demand.mjs';
 import { buildWithParts } from './parts.mjs';
 
 const SOURCE = fileURLToPath(new URL('src', import.meta.url));
@@ -14,23 +14,6 @@ const TARGET = join(SDK, 'viewer');
 
 /** Compressed, in bytes: what the first picture needs; the same without the thread that reads; and the thread that searches and counts. */
 const LIMITS = { all: 165_000, page: 100_000, helper: 122_000 };
-
-/** Compiled loops as the characters of their bytes: base64 hides from gzip what repeats. */
-const bytesOf = (/** @type {string} */ base64) => Buffer.from(base64, 'base64').toString('latin1');
-
-/** @type {import('esbuild').Plugin} */
-const PLAIN_BYTES = {
-  name: 'plain bytes',
-  setup(one) {
-    one.onLoad({ filter: /-wasm\.js$/ }, async ({ path }) => {
-      const { WASM_BASE64 } = await import(pathToFileURL(path).href);
-      return { contents: `export const WASM_BASE64 = ${JSON.stringify(bytesOf(WASM_BASE64))};` };
-    });
-    one.onLoad({ filter: /[\\/]base[\\/]base64\.js$/ }, () => ({
-      contents: 'export const decodeBase64 = (text) => Uint8Array.from(text, (char) => char.charCodeAt(0));',
-    }));
-  },
-};
 
 rmSync(TARGET, { recursive: true, force: true });
 mkdirSync(TARGET, { recursive: true });
@@ -47,14 +30,8 @@ const OPTIONS = {
   jsx: 'automatic',
   jsxImportSource: 'preact',
   plugins: [
-    // Only traces without an index need it.
-    loadedOnDemand({
-      module: /index-wasm\.js$/,
-      name: 'WASM_BASE64',
-      encode: bytesOf,
-      script: 'index-kernel.js',
-      target: TARGET,
-    }),
+    // Only traces without an index need that of the index.
+    embeddedKernels({ scripts: { index: 'index-kernel.js' }, target: TARGET }),
     // Nor the same in plain code, which traces of other writers need, and pages without WebAssembly.
     calledOnDemand({
       module: /reference-pass\.js$/,
@@ -75,7 +52,6 @@ const OPTIONS = {
         global: 'uscope_blocks',
       }),
     ),
-    PLAIN_BYTES,
   ],
   charset: 'utf8',
   legalComments: 'none',

@@ -1,39 +1,30 @@
 // @ts-check
-/** Parts of the data worker as separate scripts, which it loads when it first needs them: a long constant, or a function and all that it uses. */
-import { writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+/** Parts of the data worker as separate scripts, which it loads when it first needs them: a kernel, or a function and all that it uses. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 
 /**
- * @param {{ module: RegExp, name: string, encode: (value: string) => string, script: string, target: string }} options
+ * The kernels (sdk/dist/wasm) as the characters of their bytes: base64 hides from gzip what repeats.
+ * @param {{ scripts: Record<string, string>, target: string }} options names of kernels that are in a script of their own, and that script
  * @returns {import('esbuild').Plugin}
  */
-export function loadedOnDemand({ module, name, encode, script, target }) {
-  const key = `uscope:${script}`;
+export function embeddedKernels({ scripts, target }) {
   return {
-    name: 'loaded on demand',
+    name: 'embedded kernels',
     setup(build) {
-      // In a separate namespace it may be CommonJS, whatever the package says.
-      build.onResolve({ filter: module }, ({ path, resolveDir }) => ({
-        path: resolve(resolveDir, path),
-        namespace: 'on-demand',
-      }));
-      build.onLoad({ filter: module, namespace: 'on-demand' }, async ({ path }) => {
-        const { [name]: value } = await import(pathToFileURL(path).href);
-        writeFileSync(
-          join(target, script),
-          `self[${JSON.stringify(key)}]=${JSON.stringify(encode(value))};\n`,
-        );
-        // CommonJS: bundled code reads the property each time, so nothing is loaded at the start.
-        const contents = `Object.defineProperty(exports, ${JSON.stringify(name)}, {
-          enumerable: true,
-          get() {
-            if (!(${JSON.stringify(key)} in self)) importScripts(new URL(${JSON.stringify(script)}, self.location.href).href);
-            return self[${JSON.stringify(key)}];
-          },
-        });
-        Object.defineProperty(exports, '__esModule', { value: true });`;
-        return { contents, loader: 'js' };
+      build.onLoad({ filter: /\.wasm\.js$/ }, ({ path }) => {
+        const name = basename(path, '.wasm.js');
+        const text = JSON.stringify(readFileSync(path.replace(/\.js$/, ''), 'latin1'));
+        const bytes = `export const bytes = () => Uint8Array.from(text(), (character) => character.charCodeAt(0));\n`;
+        const script = scripts[name];
+        if (!script) return { contents: `const text = () => ${text};\n${bytes}` };
+        const key = JSON.stringify(`uscope:${script}`);
+        writeFileSync(join(target, script), `self[${key}]=${text};\n`);
+        const contents = `const text = () => {
+          if (!(${key} in self)) importScripts(new URL(${JSON.stringify(script)}, self.location.href).href);
+          return self[${key}];
+        };\n${bytes}`;
+        return { contents };
       });
     },
   };
@@ -82,7 +73,7 @@ export function takenFromPart({ module, importer, names, part }) {
       build.onResolve({ filter: module }, ({ importer: from, path, resolveDir }) =>
         importer.test(from) ? { path: resolve(resolveDir, path), namespace: 'taken-from-part' } : undefined,
       );
-      // CommonJS, as above.
+      // CommonJS: bundled code reads a property each time, so nothing is loaded at the start.
       build.onLoad({ filter: module, namespace: 'taken-from-part' }, () => ({
         contents: `${names.map(property).join('\n')}
         Object.defineProperty(exports, '__esModule', { value: true });`,
