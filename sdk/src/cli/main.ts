@@ -191,9 +191,14 @@ function emptyProgram(): Command {
     .exitOverride();
 }
 
+/** Scripts may still give it to verbs that had it once. */
+const NO_JOBS =
+  '(leave --jobs out: "uscope index" makes the index from which stats, buffers and counters answer; --exact reads with one thread)';
+
 /** Commander's own messages ("error: unknown option '--x'") in the form of ours. */
 function outputError(message: string, write: (text: string) => void): void {
   const [problem = '', ...hints] = message.trimEnd().split('\n');
+  if (problem.includes("unknown option '--jobs")) hints.push(NO_JOBS);
   write([`uscope: CLI_USAGE: ${problem.replace(/^error: /, '')}`, ...hints].join('\n'));
 }
 

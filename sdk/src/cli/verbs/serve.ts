@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 import { collectGarbage } from '../../bridge/memory/garbage.js';
 import { ringSinks } from '../../bridge/session/ring-sink.js';
 import { defaultEndpoint } from '../../bridge/wire/endpoint.js';
-import { createCpuSummarizer } from '../../semantics/cpu/summarizer.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { copyTrace } from '../common/copy-trace.js';
 import {
   addDaemonOptions,

@@ -4,12 +4,11 @@
  * period (0) is summed.
  */
 import { buildDensityLevels, buildMipmap, type TraceSummary } from '../../format/tsum.js';
-import { Action, qualifiedName, type Schema, type StorageDef } from '../../format/types.js';
+import { Action, isCounterStorage, qualifiedName, type Schema, type StorageDef } from '../../format/types.js';
 import { clockOfScope } from '../../schema/clock.js';
-import type { CycleSums, Summarizer } from '../../writer/frames/summarizer.js';
+import type { CycleSums, Summarizer } from '../frames/summarizer.js';
 import { Accumulator, type Source } from './accumulator.js';
 import { FAN_OUT } from './buckets.js';
-import { isCounterStorage } from './counter-storage.js';
 
 const MAX_BUCKETS = 65_536;
 /** Bound of all counters together; many counters get fewer buckets each. */

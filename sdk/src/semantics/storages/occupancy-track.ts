@@ -1,19 +1,7 @@
 /** The occupancy of one buffer through time: a step function, summed up into a histogram and the intervals of a series. */
-import { NotMergeable } from '../common/stretches.js';
-import type { PsRange, SeriesGrid } from './query-range.js';
+import type { PsRange, SeriesGrid } from '../cpu/query-range.js';
 
 const TWO_32 = 0x1_0000_0000;
-
-/** What was summed up in a stretch, from `from` to `since`; the times are ps since the start of the range. */
-export interface TrackPart {
-  readonly from: number;
-  readonly since: number;
-  readonly count: number;
-  readonly histogram: Float64Array;
-  readonly sums: Float64Array;
-  readonly least: Uint32Array;
-  readonly most: Uint32Array;
-}
 
 /** Times are ps since the start of the range, as doubles: exact below 2^53. */
 export class OccupancyTrack {
@@ -25,7 +13,6 @@ export class OccupancyTrack {
   /** Present occupancy, and since when. */
   private count: number;
   private since = 0;
-  private from = 0;
   /** Of the series: start of interval 0 (at or before 0) and width. */
   private readonly origin: number;
   private readonly width: number;
@@ -65,38 +52,6 @@ export class OccupancyTrack {
   change(count: number, timeLo: number, timeHi: number): void {
     const now = (timeHi - this.startHi) * TWO_32 + (timeLo - this.startLo);
     if (now > this.since) this.lasted(now);
-    this.count = count;
-  }
-
-  /** A stretch begins later than the range: at a time given in ps. */
-  beginAt(timePs: bigint): void {
-    this.from = Number(timePs - ((BigInt(this.startHi) << 32n) | BigInt(this.startLo)));
-    this.since = this.from;
-  }
-
-  /** Begins with a number of occupied slots. */
-  resume(count: number): void {
-    this.count = count;
-  }
-
-  part(): TrackPart {
-    const { from, since, count, histogram, sums, least, most } = this;
-    return { from, since, count, histogram, sums, least, most };
-  }
-
-  /** Adds the next stretch. @throws NotMergeable where it begins before this one's last change */
-  absorb({ from, since, count, histogram, sums, least, most }: TrackPart): void {
-    if (from < this.since) throw new NotMergeable('time runs backwards');
-    if (from > this.since) this.lasted(from);
-    histogram.forEach((time, index) => {
-      this.histogram[index] += time;
-    });
-    sums.forEach((sum, index) => {
-      this.sums[index] += sum;
-      if (least[index] < this.least[index]) this.least[index] = least[index];
-      if (most[index] > this.most[index]) this.most[index] = most[index];
-    });
-    this.since = since;
     this.count = count;
   }
 

@@ -2,11 +2,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cases } from '../../../../test/support/effort.js';
 import { decodeTraceSummary, encodeTraceSummary, type TraceSummary } from '../../format/tsum.js';
-import { Action, type Schema } from '../../format/types.js';
+import { Action, isCounterStorage, type Schema } from '../../format/types.js';
 import { clockOfScope, parseSchema } from '../../schema/index.js';
-import type { Summarizer } from '../../writer/frames/summarizer.js';
-import { isCounterStorage } from './counter-storage.js';
-import { createCpuSummarizer } from './summarizer.js';
+import type { Summarizer } from '../frames/summarizer.js';
+import { createCpuSummarizer } from './cpu-summarizer.js';
 
 const SCHEMA = parseSchema(`
 uscope: 1

@@ -6,7 +6,7 @@ import { buildMipmap, createMipmapLevel, type TraceSummary } from '../../format/
 import { Action, type Frame } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
-import { findCore } from './cores.js';
+import { findCore } from '../cpu/cores.js';
 import type { CounterOptions } from './counter-work.js';
 import { counters } from './counters.js';
 

@@ -2,8 +2,7 @@
 import { maxOf } from '../../base/arrays.js';
 import type { FrameCursor } from '../../format/frame.js';
 import { Action } from '../../format/types.js';
-import { FrameTimes } from './frame-times.js';
-import { earlier, later, type SeriesGrid } from './query-range.js';
+import { earlier, later, type SeriesGrid } from '../cpu/query-range.js';
 
 const TWO_32 = 0x1_0000_0000;
 /** High half from which a time in ps no longer fits a double exactly. */
@@ -28,31 +27,11 @@ export interface PerCycle {
   readonly max: bigint;
 }
 
-/** The change of a counter in one cycle, modulo 2^64. */
-interface CycleChange {
-  readonly tick: Tick;
-  readonly delta: bigint;
-}
-
-/** What a counter did in a stretch: plain data. The cycles at its borders may go on in the neighbours. */
-export interface ReplayPart {
-  /** Values in front of its first frame and behind its last. */
-  readonly start: bigint;
-  readonly end: bigint;
-  /** The first cycle that changed the value; null: the last is the only one. */
-  readonly head: CycleChange | null;
-  readonly tail: CycleChange | null;
-  /** Of the cycles between them. */
-  readonly extremes: PerCycle | null;
-  readonly sums: Uint32Array;
-}
-
 /** All values in u32 halves: nothing is allocated per frame. Times must not decrease. */
 export class CounterReplay {
   private readonly tracks: readonly Track[];
   /** Storage id -> index in `tracks`; -1: not followed. */
   private readonly trackOf: Int32Array;
-  readonly times = new FrameTimes();
 
   /** @param values what the counters hold before the first frame */
   constructor(counters: readonly ReplayedCounter[], values: readonly bigint[]) {
@@ -64,32 +43,10 @@ export class CounterReplay {
     });
   }
 
-  frame(cursor: FrameCursor): void {
-    this.times.begin(cursor);
-  }
-
-  /** To be joined with others: the first cycle may have begun in the stretch before. */
-  splitHead(): void {
-    for (const track of this.tracks) track.splitsHead = true;
-  }
-
-  parts(): ReplayPart[] {
-    return this.tracks.map((track) => track.part());
-  }
-
-  /** False: the stretch began with other values; nothing was added. */
-  absorb(parts: readonly ReplayPart[]): boolean {
-    if (!parts.every(({ start }, index) => start === this.tracks[index].value)) return false;
-    parts.forEach((part, index) => {
-      this.tracks[index].absorb(part);
-    });
-    return true;
-  }
-
-  op({ storageId, action, slot, lo, hi }: FrameCursor): void {
+  op({ storageId, action, slot, lo, hi, timeLo, timeHi }: FrameCursor): void {
     const index = storageId < this.trackOf.length ? this.trackOf[storageId] : -1;
     if (index < 0 || slot !== 0 || action === Action.PROP_SET) return;
-    this.tracks[index].change(action, lo, hi, this.times.timeLo, this.times.timeHi);
+    this.tracks[index].change(action, lo, hi, timeLo, timeHi);
   }
 
   /** Sums of cycles that are known without frames: they happen in interval `interval`. */
@@ -113,10 +70,6 @@ export class CounterReplay {
 }
 
 class Track {
-  /** The first cycle that changes the value is kept apart. */
-  splitsHead = false;
-  private head: CycleChange | null = null;
-  private readonly initial: bigint;
   private lo: number;
   private hi: number;
   /** Value at the beginning of the present cycle. */
@@ -138,7 +91,6 @@ class Track {
     private readonly counter: ReplayedCounter,
     value: bigint,
   ) {
-    this.initial = value;
     this.lo = Number(value & 0xffff_ffffn);
     this.hi = Number(value >> 32n);
     this.startLo = this.lo;
@@ -187,48 +139,6 @@ class Track {
 
   perCycle(): PerCycle | null {
     this.closeCycle();
-    return this.closedExtremes();
-  }
-
-  part(): ReplayPart {
-    const { initial, value, head, tick, sums } = this;
-    const delta = BigInt.asUintN(64, value - this.cycleStart);
-    const tail = tick === NO_CYCLE ? null : { tick, delta };
-    return { start: initial, end: value, head, tail, extremes: this.closedExtremes(), sums };
-  }
-
-  absorb({ end, head, tail, extremes, sums }: ReplayPart): void {
-    if (!tail) return;
-    if (!head) {
-      this.go(tail);
-      return;
-    }
-    this.go(head);
-    this.closeCycle();
-    if (extremes) this.extremes = merged(this.extremes, extremes);
-    for (let at = 0; at < sums.length; at += 2) this.addTo(at / 2, sums[at], sums[at + 1]);
-    this.value = end;
-    this.cycleStart = BigInt.asUintN(64, end - tail.delta);
-    this.tick = tail.tick;
-  }
-
-  /** A change in a cycle, which may be the present one. */
-  private go({ tick, delta }: CycleChange): void {
-    if (tick !== this.tick) this.closeCycle();
-    this.tick = tick;
-    this.value = BigInt.asUintN(64, this.value + delta);
-  }
-
-  private get cycleStart(): bigint {
-    return (BigInt(this.startHi) << 32n) | BigInt(this.startLo);
-  }
-
-  private set cycleStart(value: bigint) {
-    this.startLo = Number(value & 0xffff_ffffn);
-    this.startHi = Number(value >> 32n);
-  }
-
-  private closedExtremes(): PerCycle | null {
     if (this.maxLo === 0 && this.maxHi === 0) return this.extremes;
     const own = {
       min: (BigInt(this.minHi) << 32n) | BigInt(this.minLo),
@@ -252,10 +162,6 @@ class Track {
     if (lo === 0 && hi === 0) return;
     this.startLo = this.lo;
     this.startHi = this.hi;
-    if (this.splitsHead && !this.head) {
-      this.head = { tick: this.tick, delta: (BigInt(hi) << 32n) | BigInt(lo) };
-      return;
-    }
     const isFirst = this.maxLo === 0 && this.maxHi === 0;
     if (isFirst || hi < this.minHi || (hi === this.minHi && lo < this.minLo)) {
       this.minLo = lo;

@@ -9,10 +9,6 @@ import type { Trace } from '../../reader/index.js';
 import { stateBefore } from '../../reader/queries/state-before.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { CatalogCheckpoints, type CatalogState } from '../common/catalog-checkpoint.js';
-import { askStretches, NotMergeable, type StretchCall } from '../common/stretches.js';
-import { chosenStorages } from './chosen-storages.js';
-import { FrameTimes } from './frame-times.js';
-import { OccupancyTrack, type TrackPart } from './occupancy-track.js';
 import {
   askedRange,
   coveredRange,
@@ -25,7 +21,9 @@ import {
   type SeriesGrid,
   seriesGrid,
   tickOf,
-} from './query-range.js';
+} from '../cpu/query-range.js';
+import { chosenStorages } from './chosen-storages.js';
+import { OccupancyTrack } from './occupancy-track.js';
 
 export interface OccupancyOptions extends QueryRange {
   /**
@@ -83,30 +81,10 @@ export async function occupancy(trace: Trace, options: OccupancyOptions = {}): P
   if (!first) return [];
   const from = work.map(({ range }) => range.from).reduce(earlier, first.range.from);
   const to = work.map(({ range }) => range.to).reduce(later, first.range.to);
-  const span = { from, to };
   const walk = new OccupancyWalk(work, await stateBefore(trace, from));
-  const { signal, progress, stretches } = options;
-  const ids = work.map(({ def }) => def.storageId);
-  const joined = stretches && new Joined(new OccupancyWalk(work, await stateBefore(trace, from)));
-  const isDone = await askStretches<OccupancyPart, readonly Uint32Array[]>(trace, stretches, {
-    kind: OCCUPANCY,
-    ...span,
-    signal,
-    progress,
-    work: (stretch, carry): OccupancyStretch => ({
-      ...stretch,
-      ...span,
-      carry,
-      tracks: work.map(({ range, grid }, index) => ({ storageId: ids[index], range, grid })),
-    }),
-    add: (part) => joined?.add(part) ?? false,
-    carry: () => joined?.carry ?? [],
-  });
-  if (!isDone || !joined)
-    await scanOccupancy(trace, work, walk, { ...span, begin: null, end: null }, options);
-  const tracks = isDone && joined ? joined.walk.finish() : walk.finish();
+  await scanOccupancy(trace, work, walk, { from, to }, options);
   options.progress?.(1);
-  return tracks.map((track, index) => {
+  return walk.finish().map((track, index) => {
     const { mean, last, histogram } = track;
     const points = work[index].grid && track.points();
     return occupancyReport(trace, work[index], { mean, last, histogram, points });
@@ -129,116 +107,29 @@ export async function occupancyWork(trace: Trace, options: OccupancyOptions): Pr
   return work;
 }
 
-/** The kind of work that `occupancyStretch` does. */
-export const OCCUPANCY = 'occupancy';
-
-/** The work of one stretch: plain data. */
-export interface OccupancyStretch extends PsRange {
-  readonly begin: number;
-  readonly end: number | null;
-  /** Slots taken in front of it, by track. Null: its checkpoint tells. */
-  readonly carry: readonly Uint32Array[] | null;
-  readonly tracks: readonly {
-    readonly storageId: number;
-    readonly range: PsRange;
-    readonly grid: SeriesGrid | null;
-  }[];
-}
-
-/** What a stretch has found: plain data. */
-export interface OccupancyPart {
-  readonly tracks: readonly TrackPart[];
-  readonly before: readonly Uint32Array[];
-  readonly after: readonly Uint32Array[];
-  /** Times of its first and last frame in ps; null: it has none. */
-  readonly firstPs: bigint | null;
-  readonly lastPs: bigint | null;
-}
-
-/** @throws UscopeError FORMAT_* for damage; NotMergeable */
-export async function occupancyStretch(
-  trace: Trace,
-  { tracks, carry, begin, end, from, to }: OccupancyStretch,
-  call: StretchCall,
-): Promise<OccupancyPart> {
-  const { timeStartPs } = await trace.segment(begin);
-  const isFirst = timeStartPs <= from;
-  const work = tracks.map(({ storageId, range, grid }) => {
-    const def = trace.schema.storages[storageId];
-    return { def, range, grid, periodPs: BigInt(trace.clockOf(def.scopeId)?.periodPs ?? 0) };
-  });
-  const state = isFirst ? await stateBefore(trace, from) : (await trace.stateBefore(begin)).raw;
-  const walk = new OccupancyWalk(work, state);
-  if (carry) walk.restore(carry);
-  if (!isFirst) walk.beginAt(timeStartPs);
-  const before = walk.taken();
-  await scanOccupancy(trace, work, walk, { from, to, begin, end }, call);
-  const { firstPs, lastPs } = walk.times;
-  if (!isFirst && firstPs !== null && firstPs < timeStartPs)
-    throw new NotMergeable('a frame lies before its segment');
-  return { tracks: walk.parts(), before, after: walk.taken(), firstPs, lastPs };
-}
-
-/** The parts so far. */
-class Joined {
-  carry: readonly Uint32Array[] | null = null;
-  private lastPs: bigint | null = null;
-
-  constructor(readonly walk: OccupancyWalk) {}
-
-  /** False: the stretch began with other slots taken than the one before has ended with. @throws NotMergeable */
-  add({ tracks, before, after, firstPs, lastPs }: OccupancyPart): boolean {
-    if (firstPs !== null && this.lastPs !== null && firstPs < this.lastPs)
-      throw new NotMergeable('time runs backwards');
-    const isSame = this.carry?.every((slots, index) => sameSlots(slots, before[index])) ?? true;
-    if (!isSame) return false;
-    this.carry = after;
-    this.lastPs = lastPs ?? this.lastPs;
-    this.walk.absorb(tracks);
-    return true;
-  }
-}
-
-function sameSlots(a: Uint32Array, b: Uint32Array): boolean {
-  return a.length === b.length && a.every((slot, index) => slot === b[index]);
-}
-
-/** @param begin first segment that counts; null: whatever lies in the range. `end`: exclusive */
 async function scanOccupancy(
   trace: Trace,
-  work: readonly Pick<OccupancyWork, 'def'>[],
+  work: readonly OccupancyWork[],
   walk: OccupancyWalk,
-  { from, to, begin, end }: PsRange & { readonly begin: number | null; readonly end: number | null },
-  { progress, signal, pause }: StretchCall,
+  { from, to }: PsRange,
+  { progress, signal, pause }: OccupancyOptions,
 ): Promise<void> {
   const checkpoints = work.map(({ def }) => CatalogCheckpoints.of(trace, def));
-  const startPs = begin === null ? from : later(from, (await trace.segment(begin)).timeStartPs);
-  const stopPs = end !== null && end < trace.segmentCount ? (await trace.segment(end)).timeStartPs : to;
-  let hasBegun = false;
   await trace.scan(
-    { from: startPs, to },
+    { from, to },
     {
       segment: async (segment) => {
         signal?.throwIfAborted();
         await pause?.();
         const { timeStartPs } = segment.header;
-        if (end !== null && segment.index >= end) return false;
-        hasBegun = begin === null || segment.index >= begin;
-        if (stopPs > startPs)
-          progress?.(Math.max(0, Number(timeStartPs - startPs) / Number(stopPs - startPs)));
-        if (!hasBegun || timeStartPs < from) return true;
+        if (to > from) progress?.(Math.max(0, Number(timeStartPs - from) / Number(to - from)));
+        if (timeStartPs < from) return;
         walk.continueFrom(
           checkpoints.map((one) => one?.at(segment) ?? null),
           timeStartPs,
         );
-        return true;
       },
-      frame: (cursor) => {
-        if (hasBegun) walk.frame(cursor);
-      },
-      op: (cursor) => {
-        if (hasBegun) walk.op(cursor);
-      },
+      op: (cursor) => walk.op(cursor),
     },
   );
 }
@@ -263,16 +154,12 @@ class OccupancyWalk {
   /** Storage id -> index in `tracks`; -1: not asked for. */
   private readonly trackOf: Int32Array;
   private readonly numSlots: Uint32Array;
-  /** Storage by track. */
-  private readonly ids: readonly number[];
-  readonly times = new FrameTimes();
 
   constructor(
     work: readonly OccupancyWork[],
     private readonly state: StorageState,
   ) {
     this.numSlots = state.layout.numSlots;
-    this.ids = work.map(({ def }) => def.storageId);
     this.trackOf = new Int32Array(state.layout.numStorages).fill(-1);
     this.tracks = work.map(({ def, range, grid, periodPs }, index) => {
       this.trackOf[def.storageId] = index;
@@ -280,51 +167,14 @@ class OccupancyWalk {
     });
   }
 
-  frame(cursor: FrameCursor): void {
-    this.times.begin(cursor);
-  }
-
-  beginAt(timePs: bigint): void {
-    for (const track of this.tracks) track.beginAt(timePs);
-  }
-
-  /** The slots taken, by track. */
-  taken(): Uint32Array[] {
-    return this.ids.map((storageId) => {
-      const slots = Array.from({ length: this.numSlots[storageId] }, (_, slot) => slot);
-      return Uint32Array.from(slots.filter((slot) => this.state.slotOccupied(storageId, slot)));
-    });
-  }
-
-  /** Begins with these slots taken. */
-  restore(taken: readonly Uint32Array[]): void {
-    const { state } = this;
-    this.ids.forEach((storageId, index) => {
-      for (let slot = 0; slot < this.numSlots[storageId]; slot++)
-        state.apply(Action.CLEAR, storageId, slot, 0, 0, 0);
-      for (const slot of taken[index]) state.apply(Action.SET, storageId, slot, 0, 0, 0);
-      this.tracks[index].resume(state.occupancy(storageId));
-    });
-  }
-
-  parts(): TrackPart[] {
-    return this.tracks.map((track) => track.part());
-  }
-
-  absorb(parts: readonly TrackPart[]): void {
-    parts.forEach((part, index) => {
-      this.tracks[index].absorb(part);
-    });
-  }
-
-  op({ storageId, action, slot, field, lo, hi }: FrameCursor): void {
+  op({ storageId, action, slot, field, lo, hi, timeLo, timeHi }: FrameCursor): void {
     const index = this.trackOf[storageId];
     if (index < 0 || action === Action.PROP_SET || slot >= this.numSlots[storageId]) return;
     const { state } = this;
     const before = state.occupied[storageId];
     state.apply(action, storageId, slot, field, lo, hi);
     const after = state.occupied[storageId];
-    if (after !== before) this.tracks[index].change(after, this.times.timeLo, this.times.timeHi);
+    if (after !== before) this.tracks[index].change(after, timeLo, timeHi);
   }
 
   /** A segment begins at or after the start of the range: storages may have been replaced by snapshots. */

@@ -3,15 +3,13 @@
  * checkpoints, from the trace summary (docs/reference/format.md#trace-summary) or from replay; a wide range takes the summary where the trace has one that agrees with the values.
  */
 import type { TraceSummary } from '../../format/tsum.js';
-import type { StorageDef } from '../../format/types.js';
+import { isCounterStorage, type StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import { stateBefore } from '../../reader/queries/state-before.js';
-import { askStretches, NotMergeable, type Stretch, type StretchCall } from '../common/stretches.js';
+import { askedRange, coveredRange, earlier, later, type PsRange } from '../cpu/query-range.js';
 import { chosenStorages } from './chosen-storages.js';
-import { CounterReplay, type ReplayedCounter, type ReplayPart } from './counter-replay.js';
-import { isCounterStorage } from './counter-storage.js';
+import { CounterReplay } from './counter-replay.js';
 import { type CounterOptions, type CounterReport, CounterWork, type Middle } from './counter-work.js';
-import { askedRange, coveredRange, earlier, later, type PsRange } from './query-range.js';
 
 /** Ranges of fewer segments are replayed: the summary would save little. */
 const NARROW_SEGMENTS = 4;
@@ -87,15 +85,18 @@ async function readDetail(
   if (!first) return;
   const from = rest.map(({ range }) => range.from).reduce(earlier, first.range.from);
   const to = rest.map(({ range }) => range.to).reduce(later, first.range.to);
-  const values = rest.map(({ startValue }) => startValue);
-  const replay = await runDivided(trace, rest.map(replayed), values, { from, to }, options);
+  const replay = replayOf(rest);
+  await run(trace, replay, { from, to }, options);
   rest.forEach((one, index) => {
     one.take(replay, index, 'replay');
   });
 }
 
-function replayed({ def, tickPs, grid }: CounterWork) {
-  return { storageId: def.storageId, tickPs, grid };
+function replayOf(work: readonly CounterWork[]): CounterReplay {
+  return new CounterReplay(
+    work.map(({ def, tickPs, grid }) => ({ storageId: def.storageId, tickPs, grid })),
+    work.map(({ startValue }) => startValue),
+  );
 }
 
 async function isWide(trace: Trace, { from, to }: PsRange): Promise<boolean> {
@@ -130,10 +131,7 @@ async function fromSummary(
   { work, range, middle }: SummaryGroup,
   { signal, pause }: CounterOptions,
 ): Promise<CounterWork[]> {
-  const replay = new CounterReplay(
-    work.map(replayed),
-    work.map(({ startValue }) => startValue),
-  );
+  const replay = replayOf(work);
   await run(trace, replay, { from: range.from, to: middle.fromPs }, { signal, pause });
   work.forEach((one, index) => {
     one.addMiddle(replay, index, middle);
@@ -151,96 +149,19 @@ async function run(
   trace: Trace,
   replay: CounterReplay,
   { from, to }: PsRange,
-  { progress, signal, pause }: StretchCall,
-  stretch: Stretch | null = null,
+  { progress, signal, pause }: CounterOptions,
 ): Promise<void> {
   if (from >= to) return;
-  const { begin, end } = stretch ?? { begin: 0, end: null };
-  const startPs = stretch ? later(from, (await trace.segment(begin)).timeStartPs) : from;
-  const stopPs = end !== null && end < trace.segmentCount ? (await trace.segment(end)).timeStartPs : to;
-  let hasBegun = false;
   await trace.scan(
-    { from: startPs, to },
+    { from, to },
     {
-      segment: async ({ header, index }) => {
+      segment: async ({ header }) => {
         signal?.throwIfAborted();
         await pause?.();
-        if (stopPs > startPs) progress?.(Number(header.timeStartPs - startPs) / Number(stopPs - startPs));
-        hasBegun = index >= begin;
-        return end === null || index < end;
+        progress?.(Number(header.timeStartPs - from) / Number(to - from));
       },
-      frame: (cursor) => {
-        if (hasBegun) replay.frame(cursor);
-      },
-      op: (cursor) => {
-        if (hasBegun) replay.op(cursor);
-      },
+      op: (cursor) => replay.op(cursor),
     },
   );
   progress?.(1);
-}
-
-/** The kind of work that `counterStretch` does. */
-export const COUNTERS = 'counters';
-
-/** The work of one stretch: plain data. */
-export interface CounterStretch extends Stretch, PsRange {
-  readonly counters: readonly ReplayedCounter[];
-  /** Values in front of it. Null: its checkpoint tells. */
-  readonly values: readonly bigint[] | null;
-}
-
-/** What a stretch has found: plain data. */
-export interface CounterStretchPart {
-  readonly parts: readonly ReplayPart[];
-  /** Times of its first and last frame in ps; null: it has none. */
-  readonly firstPs: bigint | null;
-  readonly lastPs: bigint | null;
-}
-
-/** @throws UscopeError FORMAT_* for damage */
-export async function counterStretch(
-  trace: Trace,
-  { counters, values, from, to, begin, end }: CounterStretch,
-  call: StretchCall,
-): Promise<CounterStretchPart> {
-  const isFirst = (await trace.segment(begin)).timeStartPs <= from;
-  const state = isFirst ? await stateBefore(trace, from) : (await trace.stateBefore(begin)).raw;
-  const own = counters.map(({ storageId }) => state.value(storageId, 0, 0));
-  const replay = new CounterReplay(counters, values ?? own);
-  replay.splitHead();
-  await run(trace, replay, { from, to }, call, { begin, end });
-  const { firstPs, lastPs } = replay.times;
-  return { parts: replay.parts(), firstPs, lastPs };
-}
-
-/** In stretches where that is worth it, else in one scan. */
-async function runDivided(
-  trace: Trace,
-  counters: readonly ReplayedCounter[],
-  values: readonly bigint[],
-  range: PsRange,
-  options: CounterOptions,
-): Promise<CounterReplay> {
-  const { signal, progress, stretches } = options;
-  const joined = new CounterReplay(counters, values);
-  let last: bigint | null = null;
-  const isDone = await askStretches<CounterStretchPart, readonly bigint[]>(trace, stretches, {
-    kind: COUNTERS,
-    ...range,
-    signal,
-    progress,
-    work: (stretch, known): CounterStretch => ({ ...stretch, ...range, counters, values: known }),
-    add: ({ parts, firstPs, lastPs }) => {
-      if (firstPs !== null && last !== null && firstPs < last) throw new NotMergeable('time runs backwards');
-      if (!joined.absorb(parts)) return false;
-      last = lastPs ?? last;
-      return true;
-    },
-    carry: () => counters.map((_, index) => joined.value(index)),
-  });
-  if (isDone) return joined;
-  const replay = new CounterReplay(counters, values);
-  await run(trace, replay, range, options);
-  return replay;
 }

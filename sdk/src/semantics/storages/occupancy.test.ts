@@ -6,7 +6,7 @@ import type { Frame } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
 import { StorageState } from '../../state/storage-state.js';
-import { findCore } from './cores.js';
+import { findCore } from '../cpu/cores.js';
 import { occupancy } from './occupancy.js';
 
 const { schema } = parseSchema(`

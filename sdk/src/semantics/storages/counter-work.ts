@@ -2,7 +2,6 @@
 import type { CounterSummary, TraceSummary } from '../../format/tsum.js';
 import type { StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
-import type { CounterReplay, PerCycle } from './counter-replay.js';
 import {
   indexStep,
   intervalStart,
@@ -11,7 +10,8 @@ import {
   type SeriesGrid,
   seriesGrid,
   tickOf,
-} from './query-range.js';
+} from '../cpu/query-range.js';
+import type { CounterReplay, PerCycle } from './counter-replay.js';
 
 export interface CounterOptions extends QueryRange {
   /** By path, own name or storage id; by default all counters (of `core`, where one is given). */
