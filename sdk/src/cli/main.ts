@@ -1,10 +1,10 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
 import { Command, CommanderError } from 'commander';
 import { isUscopeError, NOTE, UscopeError } from '../base/errors.js';
-import type { LoadAllVerbs } from './common/all-verbs.js';
+import { VERSION } from '../bridge/wire/version.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
 import { missingPackage } from './common/optional-packages.js';
-import { version } from './common/version.js';
+import type { LoadAllVerbs } from './verbs/completion.js';
 
 interface VerbModule {
   register(program: Command, loadAllVerbs: LoadAllVerbs): void;
@@ -176,7 +176,7 @@ export async function loadAllVerbs(): Promise<Command> {
 function emptyProgram(): Command {
   return new Command('uscope')
     .description('µScope traces: record them from any simulator, look into them while they grow')
-    .version(version(), '-V, --version', 'print the version')
+    .version(VERSION, '-V, --version', 'print the version')
     .option('--verbose', 'with --version: which kernel and libraries run here, and why')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [verb]', 'print help for a verb')

@@ -14,6 +14,7 @@ import {
 import { occupancyFromIndex } from '../../trace-index/reports/occupancy.js';
 import { bar, shortNumber, sparkline, table } from '../common/chart.js';
 import { io, paint, printJson } from '../common/io.js';
+import { append, parsePoints } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -22,8 +23,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
-import { parsePoints } from '../common/series.js';
 import { withTrace } from '../common/trace-file.js';
 import { addExactOption, fromIndexOrScan } from '../common/whole-trace.js';
 

@@ -9,6 +9,7 @@ import { counters } from '../../semantics/storages/counters.js';
 import { countersFromIndex } from '../../trace-index/reports/counters.js';
 import { shortNumber, sparkline, table } from '../common/chart.js';
 import { io, paint, printJson } from '../common/io.js';
+import { append, parsePoints } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -17,8 +18,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
-import { parsePoints } from '../common/series.js';
 import { withTrace } from '../common/trace-file.js';
 import { addExactOption, fromIndexOrScan } from '../common/whole-trace.js';
 

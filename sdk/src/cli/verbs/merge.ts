@@ -7,6 +7,7 @@ import { type MergePlan, type MergeReport, mergeTraces, planMerge } from '../../
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { io, printJson } from '../common/io.js';
+import { append } from '../common/option-values.js';
 import {
   addOutputOptions,
   type OutputArguments,
@@ -15,7 +16,6 @@ import {
   tellWritten,
   writeOutput,
 } from '../common/output-trace.js';
-import { append } from '../common/repeated.js';
 import { shownName } from '../common/trace-file.js';
 import { withTraces } from '../runs/trace-set.js';
 

@@ -14,6 +14,7 @@ import { type CpuCore, findCore, findCores } from '../../semantics/cpu/cores.js'
 import type { AtomicOptions } from '../../writer/output/atomic-file.js';
 import { printForeignStats, splitFrom } from '../common/foreign.js';
 import { io, printJson } from '../common/io.js';
+import { append } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -22,7 +23,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
 import { shownName, withTrace } from '../common/trace-file.js';
 import { addExactOption, fromIndexOrScan } from '../common/whole-trace.js';
 import { distinctNames, expandTraces } from '../runs/trace-set.js';

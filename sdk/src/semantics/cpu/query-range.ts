@@ -2,7 +2,7 @@
 import { UscopeError } from '../../base/errors.js';
 import { rangeBounds, requireOneOf } from '../../reader/arguments.js';
 import type { TimePs, Trace } from '../../reader/index.js';
-import { firstSegmentStart } from '../../reader/queries/trace-start.js';
+import { firstSegmentStart } from '../../reader/queries/state-before.js';
 import { type CpuCore, requirePeriod } from './cores.js';
 
 /** Start inclusive, end exclusive; by default the whole trace. */
