@@ -120,7 +120,7 @@ function jobs(args, scratch) {
       ['npm packages'],
       builds.filter((step) => !isOfClient(step)),
     ),
-    inOrder('demo core', ['client library'], DEMO_CORE),
+    inOrder('demo core', ['SDK', 'client library'], DEMO_CORE),
     { name: 'tests', needs: ['SDK', 'demo core'], run: () => python.then(() => vitest(args, scratch)) },
     inOrder('client', ['client library'], CLIENT_TESTS),
     { name: 'cocotb', needs: ['SDK', 'client library'], run: () => cocotbTests(python) },

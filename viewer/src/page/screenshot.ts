@@ -1,7 +1,7 @@
-/** What `uscope view --png` does with the page: nobody looks at it. */
+/** Screenshot mode: a program asks the page for one picture, once all of it is drawn. */
 import { effect } from '@preact/signals';
-import { loadPanels } from '../panels/later.js';
 import { currentEngine } from './current-engine.js';
+import { takePicture } from './picture.js';
 import { linkedCycles, showCycles } from './start.js';
 import { isProgramPending, pictureSize, problems, state } from './store.js';
 
@@ -45,9 +45,6 @@ const damages = (): Said[] =>
 
 /** Base64, once everything is drawn; or why there is no picture. */
 export async function pictureWhenReady(kind: 'png' | 'svg'): Promise<Made> {
-  // They read the program.
-  const panels = loadPanels();
-  panels.catch(() => undefined);
   let frame = -1;
   for (let [quiet, patience] = [0, QUIET_MS]; quiet < patience; ) {
     const fatal = problems.value.find(({ isFatal }) => isFatal);
@@ -60,7 +57,6 @@ export async function pictureWhenReady(kind: 'png' | 'svg'): Promise<Made> {
     quiet = hasBegun && !isBusy && shown?.frame === frame ? quiet + STEP_MS : 0;
     frame = shown?.frame ?? -1;
   }
-  const { takePicture } = await panels;
   return { data: await base64Of(await takePicture(kind)), problems: damages() };
 }
 

@@ -1,6 +1,6 @@
-/** Takes what is seen out of the page: rows as text, the picture as PNG or SVG. */
+/** Exports what the page shows: rows as text, the picture as PNG or SVG. */
 import { AskError } from '../data/asker.js';
-import type { HandingAction } from '../input/actions.js';
+import type { ExportAction } from '../input/actions.js';
 import { currentEngine } from './current-engine.js';
 import { takePicture } from './picture.js';
 import { places } from './places.js';
@@ -9,7 +9,7 @@ import { origin, pictureSize, settings, state, tell } from './store.js';
 /** Characters of a line of text, as in a pipe. */
 const TEXT_WIDTH = 120;
 
-export async function handOn(what: HandingAction): Promise<void> {
+export async function exportView(what: ExportAction): Promise<void> {
   try {
     if (what === 'copyText') await copyText();
     else if (what === 'copyPng') await copyPicture();

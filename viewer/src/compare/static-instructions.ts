@@ -6,7 +6,7 @@ export interface StaticInstruction {
   readonly bits: number | null;
 }
 
-export class Statics {
+export class StaticInstructions {
   /** What models annotate: names of instructions whose machine code says nothing. */
   private readonly names = new Map<number, string>();
   private readonly numbers = new Map<string, number>();
