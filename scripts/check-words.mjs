@@ -35,7 +35,8 @@ const IS_NO = /(?<!\bthere )\b(?:is|are|was|were) no\b(?! (?:longer|more)\b)/gi;
 const SOURCE = /\.(?:tsx?|mjs|c|h|hpp|py|svh?)$/;
 const DOCUMENT = /\.md$/;
 /** Written by programs, kept as other releases wrote it, or about these words. */
-const NOT_OURS = /^(?:docs\/reference\/api|test\/vectors|test\/compatibility\/\d|package-lock|scripts\/check-words)/;
+const NOT_OURS =
+  /^(?:docs\/reference\/api|test\/vectors|test\/compatibility\/\d|package-lock|scripts\/check-words)/;
 
 /**
  * Comments of a source file, each as one text. Lines decide: a string that looks like a comment counts as one.

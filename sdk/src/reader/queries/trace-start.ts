@@ -1,4 +1,4 @@
-/** Where a trace begins. */
+/** Finds the time at which a trace begins. */
 import type { Trace } from '../trace.js';
 
 /** When the first segment starts, in ps; null: there is none. */
