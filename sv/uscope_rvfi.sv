@@ -244,7 +244,7 @@ module uscope_rvfi #(
     held = 0;
   endfunction
 
-  // By rising rvfi_order, whichever channels they are in.
+  // Ordered by rvfi_order, whichever channels they are in.
   function automatic void record_channels();
     bit [NRET-1:0] left = '0;
     for (int unsigned i = 0; i < NRET; i++) begin

@@ -28,7 +28,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'pause, resume and mark traces while they are recorded',
       load: () => import('./verbs/ctl.js'),
     },
-    info: { summary: 'what a trace is and how much it holds', load: () => import('./verbs/info.js') },
+    info: {
+      summary: 'what a trace is and how much it holds, or the traces of a directory by run',
+      load: () => import('./verbs/info.js'),
+    },
     schema: {
       summary: 'the clocks, scopes, enums, storages and events of a trace',
       load: () => import('./verbs/schema.js'),
@@ -55,7 +58,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       load: () => import('./verbs/export.js'),
     },
     dataset: {
-      summary: 'list, check and remove the runs of a dataset',
+      summary: 'list, check, remove and join the runs of a dataset',
       load: () => import('./verbs/dataset.js'),
     },
     sql: { summary: 'questions in SQL about datasets and traces', load: () => import('./verbs/sql.js') },
@@ -85,7 +88,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       load: () => import('./verbs/mcp.js'),
     },
     codegen: {
-      summary: 'typed code for a schema: SystemVerilog, C, Python or TypeScript',
+      summary: 'typed code for a schema: SystemVerilog, C, C++, Python or TypeScript',
       load: () => import('./verbs/codegen.js'),
     },
     config: {

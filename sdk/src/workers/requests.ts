@@ -39,7 +39,7 @@ type Named<T extends { readonly core?: unknown }> = Omit<T, 'core' | 'progress' 
   readonly core?: string | undefined;
 };
 
-/** By kind: what is asked and what is answered. */
+/** Keyed by kind: what is asked and what is answered. */
 export interface RequestTypes {
   info: { params: null; answer: TraceInfo };
   poll: { params: null; answer: TraceExtent };

@@ -212,7 +212,7 @@ def _scope_of(path: str) -> str:
 
 
 def _scopes_of(paths: List[str]) -> Set[str]:
-    """Of storages and events, and those above them, but that of the control event."""
+    """The scopes of storages and events, and those above them, without that of the control event."""
     scopes = set()
     for path in paths:
         scope = _scope_of(path)

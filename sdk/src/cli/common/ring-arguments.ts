@@ -18,7 +18,10 @@ export interface RingArguments {
 export function addRingOptions(command: Command): Command {
   return command
     .option('--ring <size>', 'keep only the newest segments of each trace, up to this size: 64MB')
-    .option('--last <span>', 'keep only the newest segments, of so much simulated time: 1000000cycles, 5ms')
+    .option(
+      '--last <span>',
+      'keep only the newest segments, up to this much simulated time: 1000000cycles, 5ms',
+    )
     .option(
       '--trigger <pattern>',
       "an event that makes a file of what is kept: 'EVENT [FIELD=VALUE ...]' (may be repeated)",

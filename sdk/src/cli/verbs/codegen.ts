@@ -42,7 +42,7 @@ export function register(program: Command): void {
     command.addOption(new Option(`--${language}`, LANGUAGES[language]).conflicts(others));
   }
   command
-    .option('-o, --output <file>', 'where to; default stdout')
+    .option('-o, --output <file>', 'output file (default: stdout)')
     .option('--force', 'replace a file that `uscope codegen` has not generated')
     .option(
       '--name <name>',

@@ -42,7 +42,7 @@ export function register(program: Command): void {
     .option('--core <name>', 'only the counters of this core, whose clock cycles then count');
   addExactOption(addRangeOptions(command))
     .option('--series <n>', 'also the changes in n equal parts of the range')
-    .option('--per-cycle', 'also the least and the greatest change in a cycle')
+    .option('--per-cycle', 'also the smallest and the largest change in a cycle')
     .option('--json', 'one JSON document')
     .action((file: string, options: CountersOptions) => {
       const asked = parseRange(options);

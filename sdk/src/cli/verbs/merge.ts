@@ -33,7 +33,7 @@ export function register(program: Command): void {
     .argument('<files...>', 'trace files')
     .option(
       '--scope <name>',
-      'scope of a file: the first one given is for the first file, and so on',
+      'scope for a file: the first one given is for the first file, and so on',
       append,
       [],
     );

@@ -58,7 +58,7 @@ export function register(program: Command): void {
     .option('--points <n>', 'intervals of the figures over time')
     .option('--html <file>', 'the report as a web page in one file; - for stdout')
     .option('--force', 'replace a page that is there already')
-    .option('--color', 'colours even where stdout is no terminal')
+    .option('--color', 'colours even if stdout is not a terminal')
     .option('--no-color', 'no colours')
     .option('--json', 'one JSON document')
     .action(async (paths: readonly string[], given: StatsOptions) => {
