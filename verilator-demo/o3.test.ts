@@ -39,7 +39,7 @@ function uscopeRun(folder: string, ...args: string[]): void {
   const command = ['run', '--schema', schema, '--out', folder, '--', join(DEMO, TRACED, 'Vtop'), ...args];
   const run = spawnSync(process.execPath, [join(ROOT, 'sdk/bin/uscope.js'), ...command], {
     encoding: 'utf8',
-    timeout: 120_000,
+    timeout: BUILDS_MS,
   });
   if (run.error) throw run.error;
 }
