@@ -13,5 +13,5 @@ export function parseSeconds(option: string, text: string | undefined): number |
   if (text === undefined) return undefined;
   const ms = Math.round(Number(text) * 1000);
   if (/^\d+(\.\d+)?$/.test(text) && ms >= 1 && ms <= 0x7fff_ffff) return ms;
-  throw new UscopeError('CLI_USAGE', `${option} "${text}" is no number of seconds; write 30 or 0.5`);
+  throw new UscopeError('CLI_USAGE', `${option} "${text}" is not a number of seconds; write 30 or 0.5`);
 }

@@ -63,7 +63,7 @@ function requestOf(action: string, operand: string | undefined) {
   const kind = Object.hasOwn(OPERANDS, action) ? OPERANDS[action] : undefined;
   if (kind === undefined) {
     const known = Object.keys(OPERANDS).join(', ');
-    throw new UscopeError('CLI_USAGE', `"${action}" is no action; there are ${known}`);
+    throw new UscopeError('CLI_USAGE', `"${action}" is not an action; there are ${known}`);
   }
   if (kind === 'none' && operand !== undefined)
     throw new UscopeError('CLI_USAGE', `${action} takes nothing; "${operand}" is too much`);
@@ -88,7 +88,7 @@ function limitsOf({ timeout, key, serverKey }: CtlArguments): { timeoutMs?: numb
 function millisecondsOf(seconds: string): number {
   const ms = Math.round(Number(seconds) * 1000);
   if (/^\d+(\.\d+)?$/.test(seconds) && ms >= 1 && ms <= 600_000) return ms;
-  throw new UscopeError('CLI_USAGE', `"${seconds}" is no time to wait; write 0.001 to 600 seconds`);
+  throw new UscopeError('CLI_USAGE', `"${seconds}" is not a time to wait; write 0.001 to 600 seconds`);
 }
 
 function endpointsOf(where: string, { key }: CtlArguments): string[] {

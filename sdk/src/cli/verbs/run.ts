@@ -99,7 +99,7 @@ interface Export {
   run(paths: readonly string[]): Promise<void>;
 }
 
-/** The arguments are checked before the simulator starts; a failed export is no reason to call the traces bad. */
+/** The arguments are checked before the simulator starts; a failed export is not a reason to call the traces bad. */
 function exportOf(options: RunArguments): Export | undefined {
   const { export: dataset, run, tag } = options;
   if (dataset === undefined) {
@@ -164,5 +164,5 @@ function millisecondsOf(seconds: string | undefined): number | undefined {
   if (seconds === undefined) return undefined;
   const ms = Math.round(Number(seconds) * 1000);
   if (/^\d+(\.\d+)?$/.test(seconds) && ms >= 1 && ms <= 0x7fff_ffff) return ms;
-  throw new UscopeError('CLI_USAGE', `"${seconds}" is no number of seconds; write 30 or 0.5`);
+  throw new UscopeError('CLI_USAGE', `"${seconds}" is not a number of seconds; write 30 or 0.5`);
 }

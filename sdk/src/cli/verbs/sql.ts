@@ -259,5 +259,5 @@ function formOf({ json, jsonl, csv, markdown, output }: SqlOptions): Form {
 function parseSeconds(text: string): number {
   const seconds = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && seconds > 0 && seconds <= 86_400) return seconds * 1000;
-  throw new UscopeError('CLI_USAGE', `--timeout "${text}" is no number of seconds up to 86400`);
+  throw new UscopeError('CLI_USAGE', `--timeout "${text}" is not a number of seconds up to 86400`);
 }

@@ -125,7 +125,7 @@ describe('an analysis in stretches', () => {
   });
 });
 
-/** Ids that are no slots', values without a name, retirements without births; times that are the same in several segments. */
+/** Ids that are not slots', values without a name, retirements without births; times that are the same in several segments. */
 function senselessTrace(choose: (below: number) => number, ours: boolean): Uint8Array {
   const builder = new TraceBuilder({
     schema: modelSchema({ cores: 2, slots: 6 }),
