@@ -20,6 +20,7 @@
  * @property {string} name in all languages
  * @property {string} [doc]
  * @property {number} value
+ * @property {boolean} [isOfClients] The compiled loops of the SDK do not use it.
  */
 
 /**
@@ -129,6 +130,12 @@ const BRIDGE = {
     { name: 'MEMORY_LAYOUT_VERSION', value: 1 },
     { name: 'MEMORY_CONTROL_BYTES', doc: 'The control page, in front of the entries.', value: 512 },
     { name: 'MEMORY_ENTRY_BYTES', doc: 'What the control page says of one chunk.', value: 64 },
+    {
+      name: 'DEFAULT_CREDIT_BYTES',
+      doc: "A client's memory for records that are not durable yet.",
+      value: 32 * 1024 * 1024,
+      isOfClients: true,
+    },
   ],
 };
 

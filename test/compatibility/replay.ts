@@ -7,7 +7,7 @@ import { Dealer } from 'zeromq';
 import { Daemon } from '../../sdk/src/bridge/daemon/daemon.js';
 import { decodeDaemonMessage } from '../../sdk/src/bridge/wire/codec.js';
 import type { DaemonMessage } from '../../sdk/src/bridge/wire/protocol.js';
-import { createCpuSummarizer } from '../../sdk/src/semantics/cpu/index.js';
+import { createCpuSummarizer } from '../../sdk/src/writer/summary/cpu-summarizer.js';
 import type { BridgeBench } from '../support/bridge-peer.js';
 import { type ConversationEntry, Entry, readConversation } from './frames.mjs';
 

@@ -90,6 +90,7 @@ export const ERROR_CODES = {
   BRIDGE_LIMIT: 'A limit of the daemon is reached (traces, sizes).',
   BRIDGE_NO_DAEMON: 'No daemon answers at the endpoint.',
   BRIDGE_LOST: 'The daemon was lost and did not come back in time.',
+  BRIDGE_CLIENT_LOST: 'The process of the client ended before it closed the trace or carried out a command.',
   BRIDGE_ENDPOINT: "The endpoint is malformed, not allowed, already in use, or another user's.",
   BRIDGE_NO_MEMORY: 'The daemon has no memory for this trace within its bound, or the machine has none.',
   BRIDGE_MEMORY: 'The shared memory of a local client cannot be read; the client sends its records instead.',

@@ -137,7 +137,7 @@ function checkAction(action: string): void {
 }
 
 function lost(): Outcome {
-  return { outcome: 'failed', code: 'BRIDGE_LOST', msg: "the client's process has ended" };
+  return { outcome: 'failed', code: 'BRIDGE_CLIENT_LOST', msg: "the client's process has ended" };
 }
 
 function pending(timeoutMs: number): Outcome {

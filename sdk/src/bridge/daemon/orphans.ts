@@ -7,8 +7,8 @@
  */
 import { existsSync } from 'node:fs';
 import { UscopeError } from '../../base/errors.js';
+import { isRunning, type ProcessName } from '../../writer/output/process-name.js';
 import { ClientMemory } from '../session/client-memory.js';
-import { isRunning, type ProcessName } from '../wire/client-process.js';
 import { asUscopeError } from '../wire/session-error.js';
 import { locateTrace } from './orphan-file.js';
 

@@ -19,7 +19,7 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { RECORD_BYTES } from '../../format/record.js';
-import { isRunning, type ProcessName } from '../wire/client-process.js';
+import { isRunning, type ProcessName } from '../../writer/output/process-name.js';
 import {
   MEMORY_CONTROL_BYTES as CONTROL_BYTES,
   MEMORY_LAYOUT_VERSION as LAYOUT_VERSION,

@@ -4,8 +4,7 @@ import { UscopeError } from '../../base/errors.js';
 import type { RecorderOptions } from '../../bridge/session/ring-sink.js';
 import { parseTrigger, type TriggerPattern } from '../../bridge/session/trigger-pattern.js';
 import { MIN_RING_BYTES } from '../../writer/ring/options.js';
-import { append } from './repeated.js';
-import { parseSize } from './sizes.js';
+import { append, parseSize } from './option-values.js';
 import { parseTime } from './times.js';
 
 export interface RingArguments {

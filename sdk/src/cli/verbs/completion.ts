@@ -1,11 +1,13 @@
 /** `uscope completion`: scripts that complete the command line, made from the commands as they are. */
 import { Argument, type Command } from 'commander';
-import type { LoadAllVerbs } from '../common/all-verbs.js';
 import { io } from '../common/io.js';
 import { bashCompletion } from '../completion/bash.js';
 import { fishCompletion } from '../completion/fish.js';
 import { type CommandModel, describeCommand } from '../completion/model.js';
 import { zshCompletion } from '../completion/zsh.js';
+
+/** The command with all its verbs, each with its options: for what describes the whole command line. */
+export type LoadAllVerbs = () => Promise<Command>;
 
 const SHELLS = {
   bash: bashCompletion,

@@ -16,12 +16,11 @@ import {
 } from '../../formats/index.js';
 import type { Source } from '../../reader/index.js';
 import { tellPartial, warnOnce } from '../common/foreign.js';
-import { parseOptions } from '../common/format-options.js';
 import { withInterrupt } from '../common/interrupt.js';
 import { ExitCode, io, printJson } from '../common/io.js';
+import { append, parseOptions } from '../common/option-values.js';
 import { openInput } from '../common/pipe-source.js';
 import { withProgress } from '../common/progress-bar.js';
-import { append } from '../common/repeated.js';
 import { shownName } from '../common/trace-file.js';
 import { compressionOf, intervalOf } from '../common/writer-arguments.js';
 

@@ -13,8 +13,8 @@ import {
   type ScopePair,
 } from '../../tools/diff/index.js';
 import { splitFrom } from '../common/foreign.js';
-import { parseOptions } from '../common/format-options.js';
 import { ExitCode, io, printJson } from '../common/io.js';
+import { append, parseOptions } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -23,7 +23,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
 import { shownName } from '../common/trace-file.js';
 import { withConverted } from '../diff/converted.js';
 import { RETIRED_VALUES, retiredCores } from '../diff/retired-cores.js';

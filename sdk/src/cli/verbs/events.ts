@@ -9,16 +9,16 @@ import {
 } from '../common/event-filter.js';
 import { printForeignEvents, refuseRange, splitFrom, withAnyTrace } from '../common/foreign.js';
 import { io } from '../common/io.js';
-import { parseCount } from '../common/numbers.js';
+import { parseCount } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   addRangeOptions,
   parseRange,
   type RangeArguments,
   rangeInTime,
+  scanFraction,
   type TimeBounds,
 } from '../common/ranges.js';
-import { scanFraction } from '../common/scan-progress.js';
 
 interface EventsOptions extends EventArguments, RangeArguments {
   readonly limit?: string;

@@ -24,9 +24,8 @@ import {
 } from '../common/export-arguments.js';
 import { withForeignHint } from '../common/foreign-hint.js';
 import { ExitCode, io, printJson } from '../common/io.js';
-import { parseCount } from '../common/numbers.js';
+import { append, parseCount } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
-import { append } from '../common/repeated.js';
 import { type RunFiles, runsOf } from '../common/run-directories.js';
 
 interface ExportOptions {

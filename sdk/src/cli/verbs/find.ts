@@ -9,7 +9,7 @@ import { type Found, find, parsePattern } from '../../semantics/search/index.js'
 import { searchIndex, type TraceIndex } from '../../trace-index/index.js';
 import { openIndexOf } from '../../trace-index/node/index.js';
 import { bigintAsString, io, paint, printJson } from '../common/io.js';
-import { parseCount } from '../common/numbers.js';
+import { append, parseCount } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -18,7 +18,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
 import { withTrace } from '../common/trace-file.js';
 
 interface FindArguments extends RangeArguments {

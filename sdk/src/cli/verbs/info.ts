@@ -10,7 +10,7 @@ import type { Trace } from '../../reader/index.js';
 import { periodMismatch } from '../../reader/queries/frame-times.js';
 import { printSections, refuseOptions, withAnyTrace } from '../common/foreign.js';
 import { io, paint, printJson } from '../common/io.js';
-import { parseSeconds } from '../common/numbers.js';
+import { parseSeconds } from '../common/option-values.js';
 import {
   clocksJson,
   dutJson,
@@ -118,7 +118,7 @@ function isQuick(file: string, segments: number): boolean {
 async function countItems(trace: Trace): Promise<number> {
   const [{ withProgress }, { scanFraction }] = await Promise.all([
     import('../common/progress-bar.js'),
-    import('../common/scan-progress.js'),
+    import('../common/ranges.js'),
   ]);
   let items = 0;
   const count = (): void => {

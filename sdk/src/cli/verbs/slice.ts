@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type RedactionRules, readRules, type SliceReport, sliceTrace } from '../../tools/slice/index.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { io, printJson } from '../common/io.js';
 import {
   addOutputOptions,

@@ -18,6 +18,7 @@ import {
 import { ElfSymbols } from '../../semantics/program/index.js';
 import { type AtomicOptions, writeFileAtomically } from '../../writer/output/atomic-file.js';
 import { io } from '../common/io.js';
+import { parseSeconds } from '../common/option-values.js';
 import { type Form, RowPrinter } from '../sql/print.js';
 import { historyPath, prompt } from '../sql/prompt.js';
 import { SqlSources } from '../sql/sources.js';
@@ -77,7 +78,7 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
     return;
   }
   const shape = { form: formOf(options), links: options.links };
-  const timeoutMs = options.timeout === undefined ? undefined : parseSeconds(options.timeout);
+  const timeoutMs = parseSeconds('--timeout', options.timeout);
   const limits = { memory: options.memory, timeoutMs, functions: await functionsOf(options.elf) };
   if (options.run !== undefined) checkRunName(options.run);
   if (options.file === undefined && options.output === undefined && (await areAllSources(args))) {
@@ -254,10 +255,4 @@ function formOf({ json, jsonl, csv, markdown, output }: SqlOptions): Form {
   if (chosen.length + (output === undefined ? 0 : 1) > 1)
     throw new UscopeError('CLI_USAGE', 'choose one form of output');
   return (chosen[0]?.[0] ?? 'table') as Form;
-}
-
-function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && seconds > 0 && seconds <= 86_400) return seconds * 1000;
-  throw new UscopeError('CLI_USAGE', `--timeout "${text}" is not a number of seconds up to 86400`);
 }

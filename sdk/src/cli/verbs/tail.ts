@@ -16,7 +16,7 @@ import {
   waitForTrace,
 } from '../common/follow.js';
 import { ExitCode, io } from '../common/io.js';
-import { parseCount, parseSeconds } from '../common/numbers.js';
+import { parseCount, parseSeconds } from '../common/option-values.js';
 import {
   addRangeOptions,
   parseRange,

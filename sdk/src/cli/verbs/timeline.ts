@@ -7,8 +7,8 @@ import { DEFAULT_TIMELINE_WIDTH, printTimeline } from '../../semantics/timeline/
 import { selected } from '../../semantics/timeline/selection.js';
 import type { TimelineRange } from '../../semantics/timeline/timeline-range.js';
 import { io } from '../common/io.js';
+import { append } from '../common/option-values.js';
 import { addRangeOptions } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
 import { withTrace } from '../common/trace-file.js';
 import { expandTraces, withTraces } from '../runs/trace-set.js';
 import { parseRequest, type RangeOptions, type Request, resolveRange } from '../timeline/range.js';

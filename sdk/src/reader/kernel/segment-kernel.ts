@@ -4,7 +4,7 @@
  * cleared for each segment anew.
  */
 import { compiledOnce, instanceOf } from '../../base/compiled-code.js';
-import { WASM_BASE64 } from './segment-wasm.js';
+import { bytes } from '../../wasm/segment.wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
 /** The code may read and write so far after what it is given: LZ4_SLACK. */
@@ -146,7 +146,7 @@ export class SegmentKernel {
 
 const free: SegmentKernel[] = [];
 let inUse = 0;
-const compiled = compiledOnce(WASM_BASE64);
+const compiled = compiledOnce(bytes);
 
 /**
  * @param space bytes needed besides the segment

@@ -4,9 +4,9 @@
  */
 import { UscopeError } from '../../../base/errors.js';
 import { MAX_PERIOD_PS } from '../../../schema/limits.js';
-import { createCpuSummarizer } from '../../../semantics/cpu/index.js';
 import { createSegmentIndexer } from '../../../trace-index/recording/segment-indexer.js';
 import { type TraceStats, TraceWriter } from '../../../writer/index.js';
+import { createCpuSummarizer } from '../../../writer/summary/cpu-summarizer.js';
 import { checkpointIntervalFor } from '../../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../../common/foreign-format.js';
 import { ChangeReader, type StepListener } from '../read/changes.js';
