@@ -221,7 +221,7 @@ describe('comparing two runs', () => {
   const verdict = (before: Row, after: Row) =>
     compareResults(documentOf([before]), documentOf([after])).map((comparison) => comparison.verdict);
 
-  it('looks at the distance to the limit, not at times: another machine is no change', () => {
+  it('looks at the distance to the limit, not at times: another machine is not a change', () => {
     expect(verdict(rate([38, 40, 42], 80), rate([19, 20, 21], 40))).toEqual(['same']);
   });
 

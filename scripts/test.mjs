@@ -203,7 +203,7 @@ async function inTurn(steps) {
   return total(counts);
 }
 
-/** Which comparison there was is no matter of course: bytes need the compiler that made them. */
+/** Which comparison there was is not a matter of course: bytes need the compiler that made them. */
 async function compileWasmAgain() {
   const outcome = await runStep(WASM);
   const weaker = outcome.output.split('\n').filter((line) => /another compiler|not compared/.test(line));

@@ -132,7 +132,7 @@ export const ERROR_CODES = {
   CONVERT_OPTION: 'A format does not have that option, or the option cannot have that value.',
   // -- datasets and SQL
   DATASET_ENGINE: 'The package that writes datasets and answers SQL is not installed.',
-  DATASET_LAYOUT: 'The directory is no dataset, or one of a newer layout.',
+  DATASET_LAYOUT: 'The directory is not a dataset, or one of a newer layout.',
   DATASET_NAME: 'A run, tag or table cannot have that name.',
   DATASET_RUN:
     'The dataset has a run of that name, made of other traces; or two sources of a question have a run of that name.',
