@@ -34,8 +34,9 @@ const FRAGMENT =
 const IS_NO = /(?<!\bthere )\b(?:is|are|was|were) no\b(?! (?:longer|more)\b)/gi;
 const SOURCE = /\.(?:tsx?|mjs|c|h|hpp|py|svh?)$/;
 const DOCUMENT = /\.md$/;
-/** Written by programs, or kept as other releases wrote it. */
-const NOT_OURS = /^(?:docs\/reference\/api|test\/vectors|test\/compatibility\/\d|package-lock)/;
+/** Written by programs, kept as other releases wrote it, or about these words. */
+const NOT_OURS =
+  /^(?:docs\/reference\/api|test\/vectors|test\/compatibility\/\d|package-lock|scripts\/check-words)/;
 
 /**
  * Comments of a source file, each as one text. Lines decide: a string that looks like a comment counts as one.

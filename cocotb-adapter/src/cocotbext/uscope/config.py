@@ -56,7 +56,7 @@ def read_config() -> Config:
 
 
 def default_endpoint() -> str:
-    """Where `uscope serve` listens by default."""
+    """The endpoint on which `uscope serve` listens by default."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     return f"ipc://{runtime}/uscope.sock" if runtime else f"ipc:///tmp/uscope-{os.getuid()}/uscope.sock"
 

@@ -34,7 +34,7 @@ export function addRangeOptions(command: Command, readsForeign = false): Command
   return command
     .option(
       '--from <time>',
-      readsForeign ? `${FROM}; or the format of a file that is no trace: spike, qemu, …` : FROM,
+      readsForeign ? `${FROM}; or the format of a file in another format: spike, qemu, …` : FROM,
     )
     .option('--to <time>', 'last time, exclusive')
     .option('--cycles <[clock:]a:b>', 'cycles a to b (exclusive) of a clock; either may be left out')

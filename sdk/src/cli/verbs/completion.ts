@@ -20,7 +20,7 @@ export function register(program: Command, loadAllVerbs: LoadAllVerbs): void {
     .command('completion')
     .summary('completion of the command line for bash, zsh or fish')
     .description(
-      'Prints a script that completes verbs, options and files. It holds all words itself: completing starts no program.',
+      'Prints a script that completes verbs, options and files. The script holds all words, so completing starts no program.',
     )
     .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SHELLS)))
     .action(async (shell: keyof typeof SHELLS) => {

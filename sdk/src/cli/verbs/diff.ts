@@ -77,11 +77,11 @@ export function register(program: Command): void {
     .option('--common', 'what only one trace has does not count as a difference')
     .option(
       '--ignore-order',
-      'by time: items of different storages and events may be in any order within an instant',
+      'for --by time: items of different storages and events may be in any order within an instant',
     )
     .option(
       '--compare <names>',
-      `by retired: what to compare in addition to pc and code`,
+      `for --by retired: what to compare in addition to pc and code`,
       RETIRED_VALUES.join(','),
     )
     .option(
@@ -92,7 +92,7 @@ export function register(program: Command): void {
     .option('--first', 'look for the first difference only')
     .option(
       '--opt <name=value>',
-      'of a file of another format: an option of reading it (may be repeated)',
+      'an option for reading a file of another format (may be repeated)',
       append,
       [],
     )

@@ -29,9 +29,7 @@ export function register(program: Command): void {
   const command = program
     .command('events')
     .summary('events, by type, time and field')
-    .description(
-      'Prints events in file order, one per line. Names may leave out the scope where they are unique.',
-    )
+    .description('Prints events in file order, one per line. Names that are unique may leave out the scope.')
     .argument('<file>', 'trace file, also of another format');
   addRangeOptions(addEventOptions(command), true)
     .option('--limit <n>', 'stop after n events')

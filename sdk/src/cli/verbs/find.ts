@@ -40,7 +40,7 @@ export function register(program: Command): void {
     .argument('<file>', 'trace file')
     .argument('<pattern>', 'what to search for')
     .option('-i, --ignore-case', 'upper and lower case are the same')
-    .option('--fixed', 'the pattern is no regular expression: every character means itself')
+    .option('--fixed', 'take the pattern literally, not as a regular expression')
     .option('--core <name>', 'only this core (may be repeated)', append, []);
   addRangeOptions(command)
     .option('--limit <n>', 'stop after n matches')

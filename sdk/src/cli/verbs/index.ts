@@ -40,9 +40,9 @@ export function register(program: Command): void {
     .argument('<file...>', 'traces, directories with traces, or URLs')
     .option(
       '-o, --output <file>',
-      'where the index goes (one trace only; of a URL by default the working directory)',
+      'where the index goes (one trace only; for a URL by default the working directory)',
     )
-    .option('--force', 'also where there is an index already, and from the beginning')
+    .option('--force', 'make it anew where there is an index already')
     .option('--threads <n>', 'threads that work (default: the cores of the machine)')
     .option('--json', 'one JSON document')
     .action((files: string[], options: IndexVerbOptions) => index(files, options));

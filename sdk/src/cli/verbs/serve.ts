@@ -8,8 +8,8 @@ import { UscopeError } from '../../base/errors.js';
 import { collectGarbage } from '../../bridge/memory/memory-account.js';
 import { ringSinks } from '../../bridge/session/ring-sink.js';
 import { defaultEndpoint } from '../../bridge/wire/endpoint.js';
-import { createCpuSummarizer } from '../../semantics/cpu/summarizer.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import {
   addDaemonOptions,
   addKeyOptions,

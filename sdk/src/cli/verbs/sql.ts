@@ -50,7 +50,7 @@ export function register(program: Command): void {
     .command('sql')
     .summary('questions in SQL about datasets and traces')
     .description(
-      'Asks one question in SQL about datasets that uscope export has made, or about traces. It reads only, and only those.',
+      'Answers one question in SQL about datasets that uscope export has made, or about traces. It reads only them and changes nothing.',
     )
     .argument('[source-or-query...]', 'datasets, traces or directories with traces, and last the question')
     .option('-f, --file <query.sql>', 'the question is in a file; all arguments are datasets or traces')
@@ -60,9 +60,12 @@ export function register(program: Command): void {
     .option('--jsonl', 'one JSON object per row')
     .option('--csv', 'comma-separated values')
     .option('--markdown', 'a table in Markdown')
-    .option('--run <name>', 'name of the run, of one trace or directory (default: made of the directory’s)')
-    .option('--timeout <seconds>', 'longest time of the question, and of making the tables of traces')
-    .option('--memory <size>', 'most memory of the engine, and of making the tables, such as 2GB')
+    .option(
+      '--run <name>',
+      'name of the run, for one trace or directory (default: made from the name of the directory)',
+    )
+    .option('--timeout <seconds>', 'limit of time for the question, and for making the tables of traces')
+    .option('--memory <size>', 'limit of memory for the engine, and for making the tables, such as 2GB')
     .option('--no-links', 'leave out the column with the command that opens the viewer at a row')
     .option('--elf <file>', 'the program that ran, for the names of functions')
     .option('--questions', 'list the ready-made questions')

@@ -1,5 +1,5 @@
 /**
- * Where a segment ends: the checkpoint grid, soft cuts at an advance of time, hard cuts anywhere. Times in ps as two u32 halves, because
+ * Decides where a segment ends: the checkpoint grid, soft cuts at an advance of time, hard cuts anywhere. Times in ps as two u32 halves, because
  * this is asked once per frame.
  */
 export interface CutLimits {
