@@ -36,7 +36,7 @@ function run(...args: string[]): { status: number | null; stderr: string; rows: 
   const command = [join(here, 'run.mjs'), ...args, '--work', work, '--rounds', '1', '--quick', '--json'];
   const { status, stdout, stderr } = spawnSync(process.execPath, command, {
     encoding: 'utf8',
-    timeout: 400_000,
+    timeout: BUILDS_MS,
   });
   return { status, stderr, rows: status === 2 ? [] : (JSON.parse(stdout) as Row[]) };
 }
