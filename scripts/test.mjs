@@ -55,6 +55,8 @@ const SOURCES = [
   script('lock file', 'scripts/check-lockfile.mjs'),
   script('constants of all languages', 'scripts/constants.mjs', ['--check']),
   script('one version', 'scripts/version.mjs', ['--check']),
+  script('readmes of the packages', 'scripts/readmes.mjs', ['--check']),
+  script('words of comments and documents', 'scripts/check-words.mjs'),
 ];
 /** The compiler in machine code: a fifth of the time. Documents and checks of imports use the API of the other one. */
 const TSC = 'typescript-7/bin/tsc';
@@ -201,7 +203,7 @@ async function inTurn(steps) {
   return total(counts);
 }
 
-/** Which comparison there was is no matter of course: bytes need the compiler that made them. */
+/** Which comparison there was is not a matter of course: bytes need the compiler that made them. */
 async function compileWasmAgain() {
   const outcome = await runStep(WASM);
   const weaker = outcome.output.split('\n').filter((line) => /another compiler|not compared/.test(line));

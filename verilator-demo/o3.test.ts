@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Trace } from '../sdk/src/reader/index.js';
 import { openSource, openTraceFile } from '../sdk/src/reader/node.js';
-import { analyzePerformance } from '../sdk/src/semantics/cpu/analysis/index.js';
+import { analyzePerformance } from '../sdk/src/semantics/cpu/analysis/analyze.js';
 import { verifyTrace } from '../sdk/src/tools/verify/index.js';
 import { cases, TRIES_ALL } from '../test/support/effort.js';
 import { BUILDS_MS, limitOfFile } from '../test/support/limits.js';

@@ -81,6 +81,6 @@ describe('public cores', () => {
   it('refuses a core that it does not have, with status 2', () => {
     const { status, stderr } = run('cray');
     expect(status).toBe(2);
-    expect(stderr).toContain('cray is no core: picorv32, serv, ibex');
+    expect(stderr).toContain('cray is not a core: picorv32, serv, ibex');
   });
 });

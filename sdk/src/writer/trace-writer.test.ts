@@ -281,12 +281,12 @@ describe('misuse', () => {
     ],
     [
       'an inexact number',
-      'OP_VALUE: core0/entities.pc: 9007199254740992 is no exact integer; use a bigint',
+      'OP_VALUE: core0/entities.pc: 9007199254740992 is not an exact integer; use a bigint',
       (w) => w.slotSet('core0/entities', 0, 'pc', 2 ** 53),
     ],
     [
       'an unknown enum label',
-      'OP_VALUE: core0/stage_transition.stage: "nix" is no value of enum pipeline_stage {fetch, decode, execute}',
+      'OP_VALUE: core0/stage_transition.stage: "nix" is not a value of enum pipeline_stage {fetch, decode, execute}',
       (w) => w.event('core0/stage_transition', { entity_id: 0, stage: 'nix' }),
     ],
     [

@@ -39,7 +39,7 @@ export async function takePicture(request: PictureRequest): Promise<Picture> {
   const path = findChromium();
   if (path === null) {
     const where = process.env.CHROME_PATH
-      ? `CHROME_PATH (${process.env.CHROME_PATH}) is no program`
+      ? `CHROME_PATH (${process.env.CHROME_PATH}) is not a program`
       : 'no Chromium, Chrome or Edge was found on this machine';
     throw new UscopeError(
       'VIEW_NO_BROWSER',
