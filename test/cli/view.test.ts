@@ -350,8 +350,8 @@ describe('uscope view', () => {
     [['view', 'x', '--at', '-1']],
     [['view', 'x', '--at', 'soon']],
     [['view', 'x', '--source', '.']],
-    [['view', 'x', '--painter', 'canvas']],
-    [['view', 'x', '--png', 'y.png', '--painter', 'brush']],
+    [['view', 'x', '--theme', 'dark']],
+    [['view', 'x', '--png', 'y.png', '--theme', 'blue']],
   ])('refuses %j as wrong usage', async (args) => {
     const { status, err } = await runUscope(args);
     expect([status, err]).toEqual([2, expect.stringContaining('CLI_USAGE')]);

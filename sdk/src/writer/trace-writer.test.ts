@@ -8,10 +8,9 @@ import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { lacks } from '../../../test/support/needs.js';
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
-import type { Item } from '../format/index.js';
-import { Action, Flag, SessionStatus } from '../format/index.js';
+import { Action, Flag, type Item, SessionStatus } from '../format/index.js';
 import { parseSchema } from '../schema/index.js';
-import { StorageState } from '../state/index.js';
+import { StorageState } from '../state/storage-state.js';
 import { TraceWriter } from './trace-writer.js';
 
 // Properties: hundreds of traces are written and read.

@@ -5,7 +5,7 @@ import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { OUTPUT_MODE } from '../../base/file-mode.js';
 import { CtraceFile, type DumpSelection, dumpText, infoText } from '../../formats/ctrace/index.js';
 import { openSource } from '../../reader/node.js';
-import { writeAtomically } from '../../stream/index.js';
+import { writeAtomically } from '../../writer/output/atomic-file.js';
 import { ioError } from '../../writer/output/output-file.js';
 import { tellPartial } from '../common/foreign.js';
 import { io, printBytes, printJson } from '../common/io.js';
