@@ -1,20 +1,11 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
 import { Command, CommanderError } from 'commander';
 import { isUscopeError, NOTE, UscopeError } from '../base/errors.js';
-import type { LoadAllVerbs } from './common/all-verbs.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
+import type { Verb } from './common/leaf.js';
 import { missingPackage } from './common/optional-packages.js';
 import { version } from './common/version.js';
-
-interface VerbModule {
-  register(program: Command, loadAllVerbs: LoadAllVerbs): void;
-}
-
-interface Verb {
-  /** What it does, in one line. */
-  readonly summary: string;
-  load(): Promise<VerbModule>;
-}
+import { LEAF_VERBS } from './leaf-uses.js';
 
 /** In the order of the help text. */
 const VERBS: ReadonlyMap<string, Verb> = new Map(
@@ -50,15 +41,6 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'how a core performed: IPC, stalls, latencies, buffers',
       load: () => import('./verbs/stats.js'),
     },
-    export: {
-      summary: 'traces as tables: a dataset of Parquet files',
-      load: () => import('./verbs/export.js'),
-    },
-    dataset: {
-      summary: 'list, check and remove the runs of a dataset',
-      load: () => import('./verbs/dataset.js'),
-    },
-    sql: { summary: 'questions in SQL about datasets and traces', load: () => import('./verbs/sql.js') },
     index: { summary: 'make indexes for traces that have none', load: () => import('./verbs/index.js') },
     verify: {
       summary: 'check every structure, checksum and cross reference of a trace',
@@ -76,14 +58,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     merge: { summary: 'several traces in one, a scope for each', load: () => import('./verbs/merge.js') },
     slice: { summary: 'a part of a trace as a separate trace', load: () => import('./verbs/slice.js') },
     convert: { summary: 'traces from and to other formats', load: () => import('./verbs/convert.js') },
-    ctrace: {
-      summary: "Chronon's .ctrace files, as its own reader prints them",
-      load: () => import('./verbs/ctrace.js'),
-    },
-    mcp: {
-      summary: 'answer questions about traces over the Model Context Protocol',
-      load: () => import('./verbs/mcp.js'),
-    },
+    ...LEAF_VERBS,
     codegen: {
       summary: 'typed code for a schema: SystemVerilog, C, Python or TypeScript',
       load: () => import('./verbs/codegen.js'),
