@@ -14,9 +14,8 @@ import { GZIP, type PageCodec, pageCodec } from './compression.js';
 import { LabelDictionary, LaterDictionary, NumberDictionary } from './dictionary.js';
 import * as kernel from './kernel/parquet-wasm.js';
 import { ListColumn, MapColumn } from './list-column.js';
-import { PageBudget } from './page-budget.js';
 import { PhysicalType } from './schema.js';
-import { TableRows } from './table-rows.js';
+import { PageBudget, TableRows } from './table-rows.js';
 
 // Hundreds of cases are tried, which a busy machine takes long for.
 limitOfFile(MANY_CASES_MS);
