@@ -2,10 +2,9 @@
 import type { Command } from 'commander';
 import type { FunctionSymbol } from '../../semantics/program/index.js';
 import type { SqlAnswerer } from '../../view/index.js';
-import type { LoadAllVerbs } from './all-verbs.js';
 
 interface VerbModule {
-  register(program: Command, loadAllVerbs: LoadAllVerbs): void;
+  register(program: Command, loadAllVerbs: () => Promise<Command>): void;
 }
 
 export interface Verb {

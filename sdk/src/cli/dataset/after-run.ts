@@ -18,7 +18,7 @@ interface ExportOptions {
   readonly tag?: readonly string[];
 }
 
-/** The arguments are checked before the simulator starts; a failed export is no reason to call the traces bad. */
+/** The arguments are checked before the simulator starts; a failed export is not a reason to call the traces bad. */
 export function exportOf(options: ExportOptions): AfterRun | undefined {
   const { export: dataset, run, tag = [] } = options;
   if (dataset === undefined) {

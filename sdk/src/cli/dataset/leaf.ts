@@ -1,6 +1,6 @@
 /** Datasets on the command line: their verbs, `uscope run --export`, and SQL in the page of `uscope view`. */
 import type { Leaf } from '../common/leaf.js';
-import { append } from '../common/repeated.js';
+import { append } from '../common/option-values.js';
 
 export const DATASET: Leaf = {
   verbs: {
@@ -9,7 +9,7 @@ export const DATASET: Leaf = {
       load: () => import('./export.js'),
     },
     dataset: {
-      summary: 'list, check and remove the runs of a dataset',
+      summary: 'list, check, remove and join the runs of a dataset',
       load: () => import('./dataset.js'),
     },
     sql: { summary: 'questions in SQL about datasets and traces', load: () => import('./sql.js') },
