@@ -80,6 +80,11 @@ const PARTS = {
       env: { NO_COLOR: '1', USCOPE_SEED: `${seed}` },
     }),
   },
+  leaves: {
+    title: 'each leaf deleted in a copy of the sources',
+    share: 0.2,
+    round: () => script('', 'scripts/leaves.mjs', []),
+  },
   'every-case': {
     title: 'every case of tests that try a part',
     share: 2,
