@@ -88,7 +88,7 @@ export function ratioTable(ratios) {
     '|---|---|---|---|---|',
     ...ratios.map(
       ({ what, benchmark, value, from, target }) =>
-        `| ${what} | **${format(value)}** | ${from} | ${target} | [${benchmark}](performance-tables.md#${benchmark}) |`,
+        `| ${what} | **${format(value)}** | ${from} | ${target} | [${benchmark}](#${benchmark}) |`,
     ),
   ];
 }

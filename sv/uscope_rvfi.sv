@@ -97,7 +97,7 @@ module uscope_rvfi #(
   bit              any_seen = 0;
   longint unsigned due;
   window_t         seen;
-  // The instruction that is recorded. It is no argument of the functions below: simulators copy a structure at each call.
+  // The instruction that is recorded. It is not an argument of the functions below: simulators copy a structure at each call.
   retired_t        current;
   bit [4:0]        id;
   // What is needed of the one before, in order of arrival.
@@ -244,7 +244,7 @@ module uscope_rvfi #(
     held = 0;
   endfunction
 
-  // By rising rvfi_order, whichever channels they are in.
+  // Ordered by rvfi_order, whichever channels they are in.
   function automatic void record_channels();
     bit [NRET-1:0] left = '0;
     for (int unsigned i = 0; i < NRET; i++) begin

@@ -39,7 +39,7 @@ package uscope_tr_pkg;
   localparam bit [63:0] TAG_STREAM = 16;
   localparam bit [63:0] TAG_GENERATOR = 17;
 
-  // Of a handle some calls need the id alone; a package may hold a class of another name.
+  // Some calls need only the id of a handle; a package may hold a class of another name.
   /* verilator lint_off UNUSEDSIGNAL */
   /* verilator lint_off DECLFILENAME */
   class uscope_tr;

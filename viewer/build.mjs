@@ -2,7 +2,7 @@
 /** Bundles the page into sdk/dist/viewer: what the npm package ships. The SDK must have been built. */
 import { cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 
@@ -13,20 +13,18 @@ const TARGET = join(SDK, 'viewer');
 /** Compressed, in bytes: all that a trace's page fetches; and the same without the thread that reads. */
 const LIMITS = { all: 300_000, page: 112_000 };
 
-/** Compiled loops as the characters of their bytes: base64 hides from gzip what repeats. */
-const bytesOf = (/** @type {string} */ base64) => Buffer.from(base64, 'base64').toString('latin1');
-
-/** @type {import('esbuild').Plugin} */
-const PLAIN_BYTES = {
-  name: 'plain bytes',
+/**
+ * The kernels (sdk/dist/wasm) as the characters of their bytes: base64 hides from gzip what repeats.
+ * @type {import('esbuild').Plugin}
+ */
+const EMBEDDED_KERNELS = {
+  name: 'embedded kernels',
   setup(one) {
-    one.onLoad({ filter: /-wasm\.js$/ }, async ({ path }) => {
-      const { WASM_BASE64 } = await import(pathToFileURL(path).href);
-      return { contents: `export const WASM_BASE64 = ${JSON.stringify(bytesOf(WASM_BASE64))};` };
+    one.onLoad({ filter: /\.wasm\.js$/ }, ({ path }) => {
+      const text = JSON.stringify(readFileSync(path.replace(/\.js$/, ''), 'latin1'));
+      const contents = `export const bytes = () => Uint8Array.from(${text}, (character) => character.charCodeAt(0));`;
+      return { contents };
     });
-    one.onLoad({ filter: /[\\/]base[\\/]base64\.js$/ }, () => ({
-      contents: 'export const decodeBase64 = (text) => Uint8Array.from(text, (char) => char.charCodeAt(0));',
-    }));
   },
 };
 
@@ -44,7 +42,7 @@ const OPTIONS = {
   target: ['chrome110', 'firefox115', 'safari16.4'],
   jsx: 'automatic',
   jsxImportSource: 'preact',
-  plugins: [PLAIN_BYTES],
+  plugins: [EMBEDDED_KERNELS],
   charset: 'utf8',
   legalComments: 'none',
   logLevel: 'warning',
@@ -78,7 +76,7 @@ const PAGES = { index: 'page', runs: 'runs', compare: 'compare', together: 'toge
 for (const [name, folder] of Object.entries(PAGES))
   cpSync(join(SOURCE, folder, 'index.html'), join(TARGET, `${name}.html`));
 
-// The picture of `uscope view --png` where there is no browser. It is no part of the page: Node takes the SDK from the package it is in.
+// The picture of `uscope view --png` where there is no browser. It is not part of the page: Node takes the SDK from the package it is in.
 await build({
   entryPoints: { draw: join(SOURCE, 'headless/main.ts') },
   outdir: join(TARGET, 'node'),

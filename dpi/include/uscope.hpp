@@ -153,7 +153,7 @@ template <class T> constexpr unsigned long long word(T value) noexcept
     }
 }
 
-/** Of a type of one field: 0. Of a wide one: its bits, and how many fields hold it. */
+/** A type of one field has 0 here. A wide one has its bits, and how many fields hold it. */
 template <class T> struct width {
     static constexpr unsigned bits = 0, words = 1;
 };

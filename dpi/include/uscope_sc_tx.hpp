@@ -28,8 +28,8 @@ inline constexpr bool tx_enabled = false;
 inline constexpr bool tx_enabled = true;
 #endif
 
-/** Where transactions go: into a µScope trace, into that and an FTR file that the daemon makes of it when the
- * trace is complete, or nowhere. */
+/** The destination of transactions: into a µScope trace, into that and an FTR file that the daemon makes of
+ * it when the trace is complete, or nowhere. */
 enum class tx_backend { uscope, ftr, none };
 
 /** When an attribute is recorded. */

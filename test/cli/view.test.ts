@@ -1,4 +1,4 @@
-/** `uscope view` as a process: it serves until Ctrl-C, says where, and refuses what is no trace. */
+/** `uscope view` as a process: it serves until Ctrl-C, says where, and refuses what is not a trace. */
 import {
   existsSync,
   mkdirSync,
@@ -212,7 +212,7 @@ describe('uscope view', () => {
     );
   });
 
-  it('refuses what is no trace, and what is not there', async () => {
+  it('refuses what is not a trace, and what is not there', async () => {
     const other = join(directory, 'log.txt');
     writeFileSync(other, 'no trace at all\n'.repeat(50));
     for (const [name, code] of [

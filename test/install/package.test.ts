@@ -25,7 +25,7 @@ function run(command: string, args: readonly string[], env: NodeJS.ProcessEnv = 
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: HOME,
     encoding: 'utf8',
-    timeout: 100_000,
+    timeout: BUILDS_MS,
     env: { ...OF_A_USER, USCOPE_LIB_DIR: LIB, ...env },
   });
   return { status, stdout, stderr };

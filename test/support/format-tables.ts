@@ -5,7 +5,7 @@
 import { ByteReader, ByteWriter } from '../../sdk/src/base/bytes.js';
 import { UscopeError } from '../../sdk/src/base/errors.js';
 import { decodeUtf8, encodeUtf8 } from '../../sdk/src/base/utf8.js';
-import { SEGMENT_ENTRY_SIZE, type SegmentIndexEntry } from '../../sdk/src/format/segment-table.js';
+import { SEGMENT_ENTRY_SIZE, type SegmentIndexEntry } from '../../sdk/src/format/segment.js';
 import {
   encodeStringTableHeader,
   STRING_ENTRY_SIZE,

@@ -242,7 +242,7 @@ describe('a picture', () => {
     expect(share(plot, (x, y) => picture.of(x, y) === fillOf(LIGHT, 1))).toBeGreaterThan(0.01);
   });
 
-  it('converts what is no trace of ours first', async () => {
+  it('converts what is not a trace of ours first', async () => {
     const log = at('log.kanata');
     const lines = ['Kanata\t0004', 'C=\t100', 'I\t0\t0\t0', 'L\t0\t0\t00001000: addi a0,a0,1', 'S\t0\t0\tF'];
     await writeFile(log, [...lines, 'C\t2', 'S\t0\t0\tD', 'C\t2', 'E\t0\t0\tD', 'R\t0\t0\t0', ''].join('\n'));

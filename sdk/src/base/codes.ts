@@ -90,6 +90,7 @@ export const ERROR_CODES = {
   BRIDGE_LIMIT: 'A limit of the daemon is reached (traces, sizes).',
   BRIDGE_NO_DAEMON: 'No daemon answers at the endpoint.',
   BRIDGE_LOST: 'The daemon was lost and did not come back in time.',
+  BRIDGE_CLIENT_LOST: 'The process of the client ended before it closed the trace or carried out a command.',
   BRIDGE_ENDPOINT: "The endpoint is malformed, not allowed, already in use, or another user's.",
   BRIDGE_NO_MEMORY: 'The daemon has no memory for this trace within its bound, or the machine has none.',
   BRIDGE_MEMORY: 'The shared memory of a local client cannot be read; the client sends its records instead.',
@@ -131,7 +132,7 @@ export const ERROR_CODES = {
   CONVERT_OPTION: 'A format does not have that option, or the option cannot have that value.',
   // -- datasets and SQL
   DATASET_ENGINE: 'The package that writes datasets and answers SQL is not installed.',
-  DATASET_LAYOUT: 'The directory is no dataset, or one of a newer layout.',
+  DATASET_LAYOUT: 'The directory is not a dataset, or one of a newer layout.',
   DATASET_NAME: 'A run, tag or table cannot have that name.',
   DATASET_RUN:
     'The dataset has a run of that name, made of other traces; or two sources of a question have a run of that name.',

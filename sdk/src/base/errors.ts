@@ -42,7 +42,7 @@ export class UscopeError extends Error {
 export const NOTE = 'UscopeNote';
 
 export function isUscopeError(error: unknown): error is UscopeError {
-  // By name: a page may hold two copies of this module, in scripts that it loads one by one.
+  // Compares by name: a page may hold two copies of this module, in scripts that it loads one by one.
   return error instanceof UscopeError || (error instanceof Error && error.name === 'UscopeError');
 }
 

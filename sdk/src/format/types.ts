@@ -162,3 +162,9 @@ export function qualifiedName(
   const path = scopePath(schema, def.scopeId);
   return path ? `${path}/${def.name}` : def.name;
 }
+
+/** A counter by the conventions of the cpu protocol: a dense storage with one slot of one U64 field. */
+export function isCounterStorage({ flags, numSlots, fields }: StorageDef): boolean {
+  const isDense = (flags & (SF_SPARSE | SF_BUFFER)) === 0;
+  return isDense && numSlots === 1 && fields.length === 1 && fields[0]?.type === FieldType.U64;
+}

@@ -49,7 +49,7 @@ const STRANGERS: readonly Stranger[] = [
     what: 'a text log of SCV transactions',
     pattern: /^scv_tr_stream \(ID \d+, name "/,
     advice:
-      'record as FTR (LWTR4SC) or with the C++ client, which `uscope convert` reads (docs/how-to/from-lwtr4sc-or-scv.md)',
+      'record as FTR (LWTR4SC) or with the C++ client, which `uscope convert` reads (docs/how-to/systemc.md)',
   },
 ];
 

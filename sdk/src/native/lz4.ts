@@ -1,7 +1,8 @@
 /** LZ4, compiled (sdk/kernel/lz4.c): what it reads and writes are addresses in the memory of one writer. */
+import { instanceOf } from '../base/compiled-code.js';
+import { bytes } from '../wasm/lz4.wasm.js';
 import type { Lz4Compress } from './kernel-exports.js';
 import { bindNativeLz4 } from './native.js';
-import { bindWasmLz4 } from './wasm-lz4.js';
 
 export const LZ4_TABLE_BYTES = 32_768;
 /** What LZ4 adds at most to `size` bytes, with the size before it and the slack that the code may write after it. */
@@ -31,4 +32,11 @@ export const sharedBuffer = (memory: WebAssembly.Memory): SharedArrayBuffer =>
 
 export function bindLz4(memory: WebAssembly.Memory): Lz4Compress {
   return bindNativeLz4(sharedBuffer(memory)) ?? bindWasmLz4(memory);
+}
+
+let compiled: WebAssembly.Module | null = null;
+
+export function bindWasmLz4(memory: WebAssembly.Memory): Lz4Compress {
+  compiled ??= new WebAssembly.Module(bytes());
+  return instanceOf<{ lz4_compress: Lz4Compress }>(compiled, { env: { memory } }).lz4_compress;
 }

@@ -34,7 +34,7 @@ interface Held {
 }
 
 export class ClientTrace {
-  /** Where the daemon writes the file. */
+  /** The path of the file that the daemon writes. */
   path = '';
   /** Payload of the binary schema chunk. */
   schema: Uint8Array = new Uint8Array(0);

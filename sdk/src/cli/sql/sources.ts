@@ -18,8 +18,8 @@ import { directoryMode } from '../../writer/output/file-access.js';
 import { ioError } from '../../writer/output/output-file.js';
 import { distrustOf, ownUid } from '../../writer/output/own-file.js';
 import { io } from '../common/io.js';
+import { parseSize } from '../common/option-values.js';
 import { type RunFiles, runsOf } from '../common/run-directories.js';
-import { parseSize } from '../common/sizes.js';
 
 const CACHE = '.uscope-sql';
 const WINDOW = 10_000;
@@ -126,7 +126,7 @@ async function openCache(cache: string, files: readonly string[]): Promise<void>
 async function distrustBelow(path: string): Promise<string | null> {
   const found = await lstat(path);
   const isDirectory = found.isDirectory();
-  const why = isDirectory || found.isFile() ? distrustOf(found) : 'it is no ordinary file or directory';
+  const why = isDirectory || found.isFile() ? distrustOf(found) : 'it is not an ordinary file or directory';
   if (why !== null) return `${path} is not used: ${why}`;
   if (!isDirectory) return null;
   for (const name of await readdir(path)) {

@@ -42,7 +42,7 @@ export function register(program: Command): void {
     command.addOption(new Option(`--${language}`, LANGUAGES[language]).conflicts(others));
   }
   command
-    .option('-o, --output <file>', 'where to; default stdout')
+    .option('-o, --output <file>', 'output file (default: stdout)')
     .option('--force', 'replace a file that `uscope codegen` has not generated')
     .option(
       '--name <name>',
@@ -73,7 +73,10 @@ async function generate(file: string, options: CodegenOptions): Promise<void> {
 function nameOf(file: string, given: string | undefined): string {
   if (given === undefined) return basename(file, extname(file));
   if (NAME.test(given)) return given;
-  throw new UscopeError('CLI_USAGE', `"${given}" is no name; use a letter first, then letters, digits and _`);
+  throw new UscopeError(
+    'CLI_USAGE',
+    `"${given}" is not a name; use a letter first, then letters, digits and _`,
+  );
 }
 
 function readSchemaFile(file: string): string {

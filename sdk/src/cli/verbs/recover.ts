@@ -7,7 +7,6 @@ import { onOneLine } from '../../base/printable.js';
 import { ClientMemory } from '../../bridge/session/client-memory.js';
 import { LaneRecords } from '../../bridge/session/lane-records.js';
 import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import {
   type LostTime,
   PREAMBLE_UNTRUSTED,
@@ -21,6 +20,7 @@ import { writeAtomically } from '../../writer/output/atomic-file.js';
 import { openNodeOutput } from '../../writer/output/output-file.js';
 import { lockPath } from '../../writer/output/path-lock.js';
 import { headerPath, recoverSpool, type SpoolRecovery } from '../../writer/ring/index.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 

@@ -12,7 +12,7 @@ import { type CachedTrace, ConversionCache, cacheDirectory, conversionKey } from
 import { type OpenTrace, openServedTrace } from './server/served-trace.js';
 import type { Opening, OpeningStatus } from './server/server.js';
 
-/** What the user says of files that are no traces. */
+/** What the user says of files that are not traces. */
 export interface ConversionWishes {
   /** The converted trace is kept for the next time. */
   readonly keeps: boolean;

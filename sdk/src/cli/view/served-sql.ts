@@ -22,7 +22,7 @@ import type { FunctionSymbol } from '../../semantics/program/index.js';
 import { type Cell, json } from '../sql/print.js';
 import type { ShownTime, SqlAnswerer, ViewQuestion } from './server/sql-requests.js';
 
-/** Beyond, a page is no place to read a table; neither is a longer text. */
+/** Beyond, a page is not a place to read a table; neither is a longer text. */
 const MAX_ROWS = 1000;
 const MAX_CHARACTERS = 4_000_000;
 const WINDOW = 10_000;

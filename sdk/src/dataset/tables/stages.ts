@@ -1,22 +1,21 @@
 /** The table `stages`: one row for each visit of an instruction to a stage. */
 import {
   BlockEnd,
-  type CpuCore,
-  cyclesOf,
   endOf,
   type InstructionBlock,
-  NO_STAGE,
   rowNumber,
   stageOf,
   stagesBegin,
   stageValueOf,
   stayTicks,
-} from '../../semantics/cpu/index.js';
+} from '../../semantics/blocks/block.js';
+import { cyclesOf } from '../../semantics/blocks/cycles.js';
+import { type CpuCore, NO_STAGE } from '../../semantics/cpu/index.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
 import { CodeColumn, NumberColumn } from '../parquet/columns.js';
 import { LabelDictionary } from '../parquet/dictionary.js';
 
-/** Values that are no stage of the core are its number plus this. */
+/** Values that are not a stage of the core are its number plus this. */
 const FOREIGN = 0x1_0000;
 
 export class StagesTable {

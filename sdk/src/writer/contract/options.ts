@@ -43,7 +43,7 @@ export interface WriterOptions {
   readonly summarizer?: SummarizerFactory | null | undefined;
   /** Makes the index of the segments; without one the file has none. */
   readonly index?: SegmentIndexerFactory | null | undefined;
-  /** Client bytes that may be unacknowledged: drives early cuts. Default 32 MiB. */
+  /** Client bytes that may be unacknowledged: drives early cuts. Default: the 32 MiB of a hard cut. */
   readonly creditBytes?: number | undefined;
   /** Raw bytes at which a segment is cut softly (default 8 MiB) and hard (32 MiB). */
   readonly softCutBytes?: number | undefined;

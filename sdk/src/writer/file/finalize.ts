@@ -10,7 +10,7 @@ import { recordedCrc } from '../../format/checksum-chunk.js';
 import { indexOfRecord, RecordStrings } from '../../format/commit-record.js';
 import { Flag, VERSION_MAJOR, VERSION_MINOR } from '../../format/header.js';
 import { encodeSectionTable, SectionType } from '../../format/section-table.js';
-import { SEGMENT_ENTRY_SIZE } from '../../format/segment-table.js';
+import { SEGMENT_ENTRY_SIZE } from '../../format/segment.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
 import {
   encodeStringTableHeader,

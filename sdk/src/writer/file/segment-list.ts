@@ -1,4 +1,4 @@
-/** Where the committed segments are: 32 bytes each in growing typed arrays, the source of the segment table at close (docs/reference/format.md#segment-table). */
+/** The places of the committed segments: 32 bytes each in growing typed arrays, the source of the segment table at close (docs/reference/format.md#segment-table). */
 export class SegmentList {
   length = 0;
   private places = new Float64Array(2 * 1024); // offset, size in bytes

@@ -43,7 +43,7 @@ export async function readPage(directory = DIRECTORY): Promise<Map<string, Uint8
   return files;
 }
 
-/** Where a server has the program. */
+/** The paths of a page that answer about the program. */
 export const PROGRAM_PATH = '/program.elf';
 export const LINES_PATH = '/lines.json';
 
