@@ -1,7 +1,7 @@
 /** What a leaf adds to the command line: a folder that can be deleted, with its line in `leaves.ts`. Everything large is loaded when it is used. */
 import type { Command } from 'commander';
 import type { FunctionSymbol } from '../../semantics/program/index.js';
-import type { SqlAnswerer } from '../../view/index.js';
+import type { SqlAnswerer } from '../view/server/sql-requests.js';
 
 interface VerbModule {
   register(program: Command, loadAllVerbs: () => Promise<Command>): void;

@@ -19,7 +19,7 @@ import {
 } from '../../dataset/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { FunctionSymbol } from '../../semantics/program/index.js';
-import type { ShownTime, SqlAnswerer, ViewQuestion } from '../../view/index.js';
+import type { ShownTime, SqlAnswerer, ViewQuestion } from '../view/server/sql-requests.js';
 import { type Cell, json } from './print.js';
 
 /** Beyond, a page is not a place to read a table; neither is a longer text. */

@@ -72,7 +72,7 @@ export function register(program: Command): void {
 
 /** The page stays until the user has seen enough; the status is that of the run. */
 async function shown(run: RunOptions, { out, open }: RunArguments): Promise<number> {
-  const { viewRun } = await import('../view/view-run.js');
+  const { viewRun } = await import('../view/view-directory.js');
   const view = await viewRun(out, open);
   try {
     const status = await supervise(run);

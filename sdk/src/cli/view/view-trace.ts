@@ -3,7 +3,6 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isUscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
-import { type ServedProgram, serveView } from '../../view/index.js';
 import { foreignFormatOf } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { shownName } from '../common/trace-file.js';
@@ -11,6 +10,8 @@ import { servedSql } from '../leaf-uses.js';
 import { announce, raised } from './announce.js';
 import { Conversion, type ConversionWishes } from './conversion.js';
 import { openProgram, openToServe } from './open.js';
+import type { ServedProgram } from './server/program.js';
+import { serveView } from './server/server.js';
 import { viewDirectory } from './view-directory.js';
 
 export interface ViewRequest extends ConversionWishes {

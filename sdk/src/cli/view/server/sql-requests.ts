@@ -1,6 +1,6 @@
 /** Questions in SQL from the page, which another room answers: what a question may be, and what ends it. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isUscopeError } from '../base/errors.js';
+import { isUscopeError } from '../../../base/errors.js';
 import { bodyOf, refuse, sendJson } from './replies.js';
 
 /** A range of time, in cycles of the clock that the page shows. */

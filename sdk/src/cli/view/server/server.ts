@@ -5,14 +5,11 @@
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { UscopeError } from '../base/errors.js';
-import { GROWN_HEADER, GROWN_TYPE, MARK_HEADER, WRITER_HEADER } from '../reader/followed-source.js';
+import { UscopeError } from '../../../base/errors.js';
+import { GROWN_HEADER, GROWN_TYPE, MARK_HEADER, WRITER_HEADER } from '../../../reader/followed-source.js';
 import { Access, READS } from './access.js';
-import { isOpening, type Opening, type OpeningStatus } from './opening.js';
-import { PAGE_FILES, readPage, withTraceNamed } from './page.js';
-import { PROGRAM_PLACES } from './program-paths.js';
-import { parseRange } from './ranges.js';
-import { refuse, sendJson } from './replies.js';
+import { PAGE_FILES, PROGRAM_PLACES, readPage, withTraceNamed } from './page.js';
+import { parseRange, refuse, sendJson } from './replies.js';
 import { answerSql, SQL_PATH, type SqlAnswerer } from './sql-requests.js';
 
 /** The bytes served as the trace. */
@@ -33,6 +30,25 @@ export interface ServedTrace {
   /** The file as it is now, for one answer: what has the same name later does not get into it. */
   pinned?(): Promise<ServedTrace>;
 }
+
+/** What the page asks for until the trace is there. */
+export type OpeningStatus =
+  /** `part` is done, 0 to 1. */
+  | { readonly state: 'converting'; readonly format: string; readonly part: number }
+  /** `isCut`: the file ended early; what precedes its end is shown. */
+  | { readonly state: 'ready'; readonly isCut: boolean }
+  | { readonly state: 'failed'; readonly code: string; readonly what: string };
+
+/** A trace that is being made while the page is already open: a file of another format, converted. */
+export interface Opening {
+  /** Shown by the page. */
+  readonly name: string;
+  status(): OpeningStatus;
+  /** null: not there yet, or never. */
+  trace(): ServedTrace | null;
+}
+
+const isOpening = (subject: ServedTrace | Opening): subject is Opening => 'status' in subject;
 
 /** The program that ran: `program.ts`. */
 export interface ProgramSource {

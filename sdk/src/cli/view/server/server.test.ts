@@ -5,17 +5,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { coreSchema, TraceBuilder } from '../../../test/support/build-trace.js';
-import { type Entered, enter } from '../../../test/support/enter-view.mjs';
-import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
-import { HEADER_SIZE } from '../format/header.js';
-import { httpSource } from '../reader/index.js';
-import { commandFor, openBrowser } from './browser.js';
-import type { OpeningStatus } from './opening.js';
+import { coreSchema, TraceBuilder } from '../../../../../test/support/build-trace.js';
+import { type Entered, enter } from '../../../../../test/support/enter-view.mjs';
+import { limitOfFile, PROCESSES_MS } from '../../../../../test/support/limits.js';
+import { HEADER_SIZE } from '../../../format/header.js';
+import { httpSource } from '../../../reader/index.js';
+import { commandFor, openBrowser } from '../announce.js';
 import { withTraceNamed } from './page.js';
-import { parseRange } from './ranges.js';
+import { parseRange } from './replies.js';
 import { openServedTrace } from './served-trace.js';
-import { type ServedTrace, serveView, type ViewServer } from './server.js';
+import { type OpeningStatus, type ServedTrace, serveView, type ViewServer } from './server.js';
 
 // Servers are asked over the network.
 limitOfFile(PROCESSES_MS);
@@ -284,12 +283,12 @@ describe('a browser that is started', () => {
 
 describe('export', () => {
   it('says at once that a directory cannot be made, also where the system never says why', async () => {
-    const { exportView } = await import('./export.js');
+    const { exportView } = await import('../export.js');
     await expect(exportView('/proc/none/deep', { page })).rejects.toThrow('WRITER_DIRECTORY');
   });
 
   it('writes the page and the trace beside it', async () => {
-    const { exportView } = await import('./export.js');
+    const { exportView } = await import('../export.js');
     const target = join(directory, 'out');
     const names = await exportView(target, { trace: path, page });
     expect((await readdir(target)).sort()).toEqual([...names].sort());
@@ -300,7 +299,7 @@ describe('export', () => {
   });
 
   it.each([true, false])('writes the program too, for the trace (%s) or for any', async (hasTrace) => {
-    const { exportView } = await import('./export.js');
+    const { exportView } = await import('../export.js');
     const target = join(directory, `program ${hasTrace}`);
     const program = Buffer.from('of a core');
     const names = await exportView(target, { ...(hasTrace ? { trace: path } : {}), program, page });

@@ -4,8 +4,8 @@ import { linkSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { coreSchema, TraceBuilder } from '../../../test/support/build-trace.js';
-import type { UscopeError } from '../base/errors.js';
+import { coreSchema, TraceBuilder } from '../../../../../test/support/build-trace.js';
+import type { UscopeError } from '../../../base/errors.js';
 import { type OpenTrace, openServedTrace, type ServedTraceOptions } from './served-trace.js';
 
 const traceOf = (name: string): Uint8Array =>

@@ -4,11 +4,11 @@
  */
 import { constants, lstatSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import { UscopeError } from '../base/errors.js';
-import { decodeHeader, HEADER_SIZE } from '../format/header.js';
-import type { Source } from '../reader/index.js';
-import { handleSource } from '../reader/node-file.js';
-import { ownUid } from '../writer/output/own-file.js';
+import { UscopeError } from '../../../base/errors.js';
+import { decodeHeader, HEADER_SIZE } from '../../../format/header.js';
+import type { Source } from '../../../reader/index.js';
+import { handleSource } from '../../../reader/node-file.js';
+import { ownUid } from '../../../writer/output/own-file.js';
 
 export interface TraceFile {
   readonly source: Source;

@@ -4,16 +4,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { add, annotate, coreSchema, frame, stage, TraceBuilder } from '../../../test/support/build-trace.js';
-import { type Entered, enter } from '../../../test/support/enter-view.mjs';
-import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
-import { startRangeServer } from '../../../test/support/range-server.js';
-import { concatBytes } from '../base/bytes.js';
-import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_SIZE } from '../format/header.js';
-import { SEGMENT_HEADER_SIZE } from '../format/segment.js';
-import { GrowingFile } from '../reader/growing-file.js';
-import { decodeGrownParts, encodeGrownParts } from '../reader/grown-parts.js';
-import { type FollowedSource, followedSource, memorySource, openTrace, type Trace } from '../reader/index.js';
+import {
+  add,
+  annotate,
+  coreSchema,
+  frame,
+  stage,
+  TraceBuilder,
+} from '../../../../../test/support/build-trace.js';
+import { type Entered, enter } from '../../../../../test/support/enter-view.mjs';
+import { limitOfFile, PROCESSES_MS } from '../../../../../test/support/limits.js';
+import { startRangeServer } from '../../../../../test/support/range-server.js';
+import { concatBytes } from '../../../base/bytes.js';
+import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_SIZE } from '../../../format/header.js';
+import { SEGMENT_HEADER_SIZE } from '../../../format/segment.js';
+import { GrowingFile } from '../../../reader/growing-file.js';
+import { decodeGrownParts, encodeGrownParts } from '../../../reader/grown-parts.js';
+import {
+  type FollowedSource,
+  followedSource,
+  memorySource,
+  openTrace,
+  type Trace,
+} from '../../../reader/index.js';
 import { openServedTrace } from './served-trace.js';
 import { serveView, type ViewServer } from './server.js';
 

@@ -1,8 +1,14 @@
 /** Serves several traces and a page that shows them together, on the loopback, by the rules of `server.ts`. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { READS } from './access.js';
-import { readPage, withAllNamed, withProgramNamed, withTracesNamed } from './page.js';
-import { PROGRAM_PATH, PROGRAM_PLACES } from './program-paths.js';
+import {
+  PROGRAM_PATH,
+  PROGRAM_PLACES,
+  readPage,
+  withAllNamed,
+  withProgramNamed,
+  withTracesNamed,
+} from './page.js';
 import {
   type ProgramSource,
   pathOf,

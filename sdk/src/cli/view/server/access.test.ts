@@ -1,8 +1,8 @@
 /** Who is let in by all servers of the viewer: nobody without a code that was not used yet, or its cookie. */
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { enter } from '../../../test/support/enter-view.mjs';
-import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
+import { enter } from '../../../../../test/support/enter-view.mjs';
+import { limitOfFile, PROCESSES_MS } from '../../../../../test/support/limits.js';
 import { serveDirectory, type ViewCommand } from './directory-server.js';
 import { type ServedTrace, serveView, type ViewServer, type ViewServerOptions } from './server.js';
 import { serveComparison, serveTogether } from './several-server.js';

@@ -2,10 +2,10 @@
 import { readFile, realpath } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { basename, dirname } from 'node:path';
-import { UscopeError } from '../base/errors.js';
-import { ElfSymbols, type FunctionSymbol } from '../semantics/program/index.js';
-import { SourceLines, SourceTexts } from '../semantics/program/node-lines.js';
-import { LINES_PATH, PROGRAM_PATH } from './program-paths.js';
+import { UscopeError } from '../../../base/errors.js';
+import { ElfSymbols, type FunctionSymbol } from '../../../semantics/program/index.js';
+import { SourceLines, SourceTexts } from '../../../semantics/program/node-lines.js';
+import { LINES_PATH, PROGRAM_PATH } from './page.js';
 import { refuse, sendJson } from './replies.js';
 import type { ProgramSource } from './server.js';
 

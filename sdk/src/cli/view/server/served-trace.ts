@@ -1,14 +1,14 @@
 /** A file or a URL as what the server hands out. */
 import { basename } from 'node:path';
-import { isUscopeError, UscopeError } from '../base/errors.js';
-import { toHex } from '../base/hex.js';
-import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_SIZE } from '../format/header.js';
-import { GrowingFile } from '../reader/growing-file.js';
-import { encodeGrownParts } from '../reader/grown-parts.js';
-import { isHttpUrl } from '../reader/http-url.js';
-import { httpVersion, type Source } from '../reader/index.js';
-import { openSource } from '../reader/node.js';
-import { isLocked } from '../writer/output/path-lock.js';
+import { isUscopeError, UscopeError } from '../../../base/errors.js';
+import { toHex } from '../../../base/hex.js';
+import { HEADER_NUM_SEGMENTS_OFFSET, HEADER_SIZE } from '../../../format/header.js';
+import { GrowingFile } from '../../../reader/growing-file.js';
+import { encodeGrownParts } from '../../../reader/grown-parts.js';
+import { isHttpUrl } from '../../../reader/http-url.js';
+import { httpVersion, type Source } from '../../../reader/index.js';
+import { openSource } from '../../../reader/node.js';
+import { isLocked } from '../../../writer/output/path-lock.js';
 import type { ServedTrace } from './server.js';
 import { isLink, openTraceToServe, type TraceFile, versionAt } from './trace-file.js';
 

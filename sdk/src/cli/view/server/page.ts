@@ -1,7 +1,7 @@
 /** The files of the viewer's page, as they lie in the package. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { UscopeError } from '../base/errors.js';
+import { UscopeError } from '../../../base/errors.js';
 
 /** Name -> type. Nothing else is served. */
 export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
@@ -22,8 +22,8 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['together.js', 'text/javascript; charset=utf-8'],
 ]);
 
-/** From `sdk/dist/view` and from `sdk/src/view`, where tests run. */
-const DIRECTORY = fileURLToPath(new URL('../../dist/viewer/', import.meta.url));
+/** From `sdk/dist/cli/view/server` and from `sdk/src/cli/view/server`, where tests run. */
+const DIRECTORY = fileURLToPath(new URL('../../../../dist/viewer/', import.meta.url));
 
 /** @throws UscopeError ENV_MISSING where the page has not been built */
 export async function readPage(directory = DIRECTORY): Promise<Map<string, Uint8Array>> {
@@ -42,6 +42,13 @@ export async function readPage(directory = DIRECTORY): Promise<Map<string, Uint8
   }
   return files;
 }
+
+/** The paths of a page that answer about the program. */
+export const PROGRAM_PATH = '/program.elf';
+export const LINES_PATH = '/lines.json';
+
+/** The same relative to the page. */
+export const PROGRAM_PLACES = { elf: PROGRAM_PATH.slice(1), lines: LINES_PATH.slice(1) } as const;
 
 /** Addresses, relative to the page. */
 export interface PagePlaces {

@@ -3,7 +3,7 @@
  * looked up by its name in the list; no path of a request reaches the file system.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isUscopeError } from '../base/errors.js';
+import { isUscopeError } from '../../../base/errors.js';
 import { READS } from './access.js';
 import { readPage, withControlNamed } from './page.js';
 import { bodyOf, refuse, sendJson } from './replies.js';
