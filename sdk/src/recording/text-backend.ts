@@ -1,8 +1,8 @@
 /** A recording as text, one line per act: the other form in which LWTR4SC records. */
 import { CborWriter } from '../formats/ftr/cbor.js';
-import { shownText } from '../formats/ftr/dictionary.js';
 import type { FtrOutput } from '../formats/ftr/index.js';
 import { IS_TEXT, TYPE_NAMES } from '../formats/ftr/types.js';
+import { shownText } from '../formats/ftr/values.js';
 import type {
   DeclaredAttribute,
   RecordedAttribute,

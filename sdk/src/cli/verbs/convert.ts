@@ -115,7 +115,7 @@ async function convertFile(file: string, output: string, args: ConvertArguments)
 /** `--guess`: a map, to be read and completed before it is used. @throws UscopeError CONVERT_* */
 async function printGuess(file: string): Promise<void> {
   await withSource(file, async (source) => {
-    const { VcdTrace } = await import('../../formats/vcd/trace.js');
+    const { VcdTrace } = await import('../../formats/vcd/format.js');
     io.out(await new VcdTrace(source).guess());
   });
 }

@@ -1,7 +1,7 @@
 /** flux files from front to end: linear, compressed, and ring buffers from their oldest section on. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { FluxCursor, isMagic } from './cursor.js';
-import { decodeEntry } from './decode.js';
+import { decodeEntry } from './entries.js';
 import { type FluxEntry, FluxTag, MAGIC } from './types.js';
 
 /** Where bytes come from; the sources of `uscope/reader` are such. */

@@ -1,7 +1,6 @@
 /** Values of samples and members: bytes to what they mean and back. */
 import { UscopeError } from '../../base/errors.js';
-import { MemberCursor } from './member-cursor.js';
-import { bigIntToSint, sintToBigInt } from './numbers.js';
+import { bigIntToSint, MemberCursor, sintToBigInt } from './numbers.js';
 import { type FluxMember, FluxType, MemberType, STATES } from './types.js';
 
 /** Formats of values (`df`). Logic counts its bits per state in it; what can be a list has a fixed or a dynamic one. */

@@ -9,7 +9,7 @@ import { runUscope } from '../../../../test/support/run-cli.js';
 import { memorySource } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { findCore, InstructionEnd, instructions, NO_STAGE } from '../../semantics/cpu/index.js';
-import { MAX_IN_FLIGHT } from '../pipeline/errors.js';
+import { MAX_IN_FLIGHT } from '../pipeline/core-records.js';
 import { FORMAT } from './format.js';
 
 const vector = (name: string): string =>
