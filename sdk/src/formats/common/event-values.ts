@@ -128,3 +128,10 @@ export class EventFields {
     return this.cursor.payloadOffset + this.layouts[this.cursor.eventType][field];
   }
 }
+
+/** The first four of `size` bytes as an unsigned number; 0 where there are none. */
+export function wordAt(bytes: Uint8Array, at: number, size: number): number {
+  let word = 0;
+  for (let i = Math.min(size, 4) - 1; i >= 0; i--) word = (word << 8) | bytes[at + i];
+  return word >>> 0;
+}

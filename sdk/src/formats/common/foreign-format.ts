@@ -15,7 +15,6 @@ import type { ConversionReport } from './report.js';
  * A log may begin with other output. After the first size, what gzip or zstd packed comes unpacked.
  */
 export const SNIFF_STEPS: readonly number[] = [4096, 64 * 1024, 1024 * 1024];
-export const SNIFF_BYTES = SNIFF_STEPS[0];
 
 /** An option of a format on the command line: `--opt NAME=VALUE`. */
 export interface FormatOption {

@@ -1,4 +1,5 @@
 /** Any µScope trace to .ctrace: every event and every op of a storage as an event of its scope, at the cycle of one clock. */
+
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import {
   Action,
@@ -10,6 +11,7 @@ import {
   scopePath,
 } from '../../format/types.js';
 import { payloadLayout, type Trace } from '../../reader/index.js';
+import { wordAt } from '../common/event-values.js';
 import type { ConversionContext } from '../common/foreign-format.js';
 import { itemsWithTexts } from '../common/items-with-texts.js';
 import type { ConversionReport, Tally } from '../common/report.js';
@@ -132,7 +134,7 @@ class Export {
     this.used = 0;
     for (const [i, field] of fields.entries()) {
       const at = payloadOffset + offsets[i];
-      const [lo, hi] = [word(bytes, at, sizeOf(field)), word(bytes, at + 4, sizeOf(field) - 4)];
+      const [lo, hi] = [wordAt(bytes, at, sizeOf(field)), wordAt(bytes, at + 4, sizeOf(field) - 4)];
       this.put(field, lo, hi, reserved(fields, i));
     }
     this.tallies.events.count++;
@@ -222,13 +224,6 @@ function sizeOf(field: FieldDef): number {
   const type = argTypeOf(field);
   if (type !== ArgType.STRING) return argBytes(type);
   return field.type === FieldType.STRING_REF ? 4 : 1;
-}
-
-/** Up to four bytes. */
-function word(bytes: Uint8Array, at: number, size: number): number {
-  let value = 0;
-  for (let i = Math.min(size, 4) - 1; i >= 0; i--) value = value * 256 + bytes[at + i];
-  return value;
 }
 
 // Any µScope trace as formats of .ctrace: `event f={} g={}` per event type, `storage.set slot={} f={}` per field of a storage.

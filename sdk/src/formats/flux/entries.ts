@@ -1,9 +1,11 @@
 /** Entries as objects. */
 
+import { concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
+import { varintBytes } from '../common/varint.js';
 import type { FluxCursor } from './cursor.js';
 import { bigIntToSint } from './numbers.js';
-import { type FluxBuffer, putPInt } from './outputs.js';
+import type { FluxBuffer } from './outputs.js';
 import {
   CONFLICT,
   type FluxEntry,
@@ -50,7 +52,6 @@ function decodeSample(cursor: FluxCursor): FluxSample {
 // Entries to bytes, by their layout.
 
 const encoder = new TextEncoder();
-const NUMBER_BYTES = 10;
 
 /** Appends an entry other than a sample, in version 6. @throws UscopeError CONVERT_SOURCE for a value that has no place in it */
 export function encodeEntry(buffer: FluxBuffer, entry: FluxEntry, maxBytes: number): void {
@@ -90,16 +91,16 @@ function partOf(name: string, kind: string, value: unknown): Uint8Array {
     case 'u8':
       return Uint8Array.of(name === 'version' ? VERSION : number(name, value as number, 0xff));
     case 'id':
-      return pint(number(name, value as number, 0xffff_ffff));
+      return varintBytes(number(name, value as number, 0xffff_ffff));
     case 'pint':
-      return wide(value as bigint);
+      return varintBytes(BigInt.asUintN(64, value as bigint));
     case 'members': {
       const members = value as readonly FluxMember[];
-      return joined(pint(members.length), memberBytes(members));
+      return concatBytes([varintBytes(members.length), memberBytes(members)]);
     }
     default: {
       const bytes = kind === 'text' ? encoder.encode(value as string) : bigIntToSint(value as bigint);
-      return joined(pint(bytes.length), bytes);
+      return concatBytes([varintBytes(bytes.length), bytes]);
     }
   }
 }
@@ -107,27 +108,4 @@ function partOf(name: string, kind: string, value: unknown): Uint8Array {
 function number(name: string, value: number, max: number): number {
   if (Number.isInteger(value) && value >= 0 && value <= max) return value;
   throw new UscopeError('CONVERT_SOURCE', `${name} of ${value}; ${max} is the highest`);
-}
-
-function pint(value: number): Uint8Array {
-  const bytes = new Uint8Array(NUMBER_BYTES);
-  return bytes.subarray(0, putPInt(bytes, 0, value));
-}
-
-function wide(value: bigint): Uint8Array {
-  const bytes: number[] = [];
-  let rest = BigInt.asUintN(64, value);
-  while (rest >= 0x80n) {
-    bytes.push(Number(rest & 0x7fn) | 0x80);
-    rest >>= 7n;
-  }
-  bytes.push(Number(rest));
-  return Uint8Array.from(bytes);
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const all = new Uint8Array(first.length + second.length);
-  all.set(first);
-  all.set(second, first.length);
-  return all;
 }

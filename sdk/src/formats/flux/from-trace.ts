@@ -18,12 +18,13 @@ import {
 import { payloadLayout, type Trace } from '../../reader/index.js';
 import { stateJustBefore, traceStart } from '../../stream/start-state.js';
 import { StringRefs } from '../../stream/string-refs.js';
+import { wordAt } from '../common/event-values.js';
 import type { ByteOutput, ConversionContext, FormatOption, OutputFiles } from '../common/foreign-format.js';
 import { itemsWithTexts } from '../common/items-with-texts.js';
 import { choice, refused } from '../common/options.js';
 import type { Tally } from '../common/report.js';
+import { putVarint } from '../common/varint.js';
 import type { BlockCompression } from './blocks.js';
-import { putPInt } from './outputs.js';
 import { Enumeration, FluxTag, FluxType, MemberType } from './types.js';
 import { type FluxTraceWriter, FluxWriter } from './writer.js';
 
@@ -375,10 +376,7 @@ class Exporter {
     for (let i = 0; i < fields.length; i++) {
       const at = payloadOffset + offsets[i];
       const size = fieldSize(fields[i].type);
-      let lo = 0;
-      for (let b = Math.min(size, 4) - 1; b >= 0; b--) lo = (lo << 8) | bytes[at + b];
-      const hi =
-        size < 8 ? 0 : bytes[at + 4] | (bytes[at + 5] << 8) | (bytes[at + 6] << 16) | (bytes[at + 7] << 24);
+      const [lo, hi] = [wordAt(bytes, at, size), wordAt(bytes, at + 4, size - 4)];
       this.put(i, fields[i], lo, hi, Action.SET);
     }
     writer.sample(id, this.timePs, 1, 0, this.struct.bytes);
@@ -429,7 +427,7 @@ export class StructBytes {
   integer(member: number, type: number, lo: number, hi: number, isUnsigned = false): void {
     this.room(HEAD_BYTES + 9);
     const { buffer } = this;
-    let at = putPInt(buffer, this.at, member);
+    let at = putVarint(buffer, this.at, member);
     buffer[at++] = type;
     const start = at + 1;
     let end = start;
@@ -449,10 +447,10 @@ export class StructBytes {
   text(member: number, text: string): void {
     this.room(HEAD_BYTES + 3 * text.length);
     const { buffer } = this;
-    let at = putPInt(buffer, this.at, member);
+    let at = putVarint(buffer, this.at, member);
     buffer[at++] = MemberType.TEXT;
     const size = utf8Size(text);
-    at = putPInt(buffer, at, size);
+    at = putVarint(buffer, at, size);
     encoder.encodeInto(text, buffer.subarray(at));
     this.at = at + size;
   }

@@ -47,47 +47,42 @@ function wordOf(bytes: Uint8Array, at: number, size: number, fill: number): numb
   return word;
 }
 
-// Goes through the members of a struct value, without an allocation for each.
+/** The numbers and sizes that a value has, as far as it reaches. */
+export class ValueBytes {
+  protected bytes: Uint8Array;
+  protected next = 0;
+  private end: number;
 
-/** Of a member's number and size, so that they are exact. */
-const MAX_FACTOR = 2 ** 50;
+  constructor(bytes: Uint8Array = new Uint8Array(0)) {
+    this.bytes = bytes;
+    this.end = bytes.length;
+  }
 
-export class MemberCursor {
-  member = 0;
-  type = 0;
-  /** Where the member's value is in `bytes`. */
-  at = 0;
-  size = 0;
-  private bytes: Uint8Array = new Uint8Array(0);
-  private next = 0;
-  private end = 0;
-
-  /** Begins with the value that is `size` bytes from `at` on. */
+  /** Begins with what is `size` bytes from `at` on. */
   open(bytes: Uint8Array, at: number, size: number): void {
     this.bytes = bytes;
     this.next = at;
     this.end = at + size;
   }
 
-  /** To the next member; false after the last one. @throws UscopeError CONVERT_FORMAT for bytes that are no members */
-  advance(): boolean {
-    if (this.next >= this.end) return false;
-    this.member = this.number();
-    if (this.next >= this.end) throw cut();
-    this.type = this.bytes[this.next++];
-    this.size = this.number();
-    this.at = this.next;
-    this.next += this.size;
-    if (this.next > this.end) throw cut();
-    return true;
+  get left(): number {
+    return this.end - this.next;
   }
 
-  /** The value of the present member: a view. */
-  get value(): Uint8Array {
-    return this.bytes.subarray(this.at, this.at + this.size);
+  /** Passes over `size` bytes; returns where they begin. @throws UscopeError CONVERT_FORMAT beyond the end */
+  skip(size: number): number {
+    const at = this.next;
+    this.next += size;
+    if (this.next > this.end) throw new UscopeError('CONVERT_FORMAT', 'a value ends inside one of its parts');
+    return at;
   }
 
-  private number(): number {
+  take(size: number): Uint8Array {
+    const at = this.skip(size);
+    return this.bytes.subarray(at, at + size);
+  }
+
+  pint(): number {
     const { bytes, next } = this;
     // Nearly all are a byte.
     if (next < this.end && bytes[next] < 0x80) {
@@ -96,8 +91,7 @@ export class MemberCursor {
     }
     let value = 0;
     for (let factor = 1; factor < MAX_FACTOR; factor *= 128) {
-      if (this.next >= this.end) throw cut();
-      const byte = this.bytes[this.next++];
+      const byte = bytes[this.skip(1)];
       value += (byte & 0x7f) * factor;
       if (byte < 0x80) return value;
     }
@@ -105,4 +99,29 @@ export class MemberCursor {
   }
 }
 
-const cut = (): UscopeError => new UscopeError('CONVERT_FORMAT', 'a value ends inside one of its parts');
+/** A number of a value, so that it is exact. */
+const MAX_FACTOR = 2 ** 50;
+
+/** Goes through the members of a struct value, without an allocation for each. */
+export class MemberCursor extends ValueBytes {
+  member = 0;
+  type = 0;
+  /** Where the member's value is in `bytes`. */
+  at = 0;
+  size = 0;
+
+  /** To the next member; false after the last one. @throws UscopeError CONVERT_FORMAT for bytes that are no members */
+  advance(): boolean {
+    if (this.left <= 0) return false;
+    this.member = this.pint();
+    this.type = this.bytes[this.skip(1)];
+    this.size = this.pint();
+    this.at = this.skip(this.size);
+    return true;
+  }
+
+  /** The value of the present member: a view. */
+  get value(): Uint8Array {
+    return this.bytes.subarray(this.at, this.at + this.size);
+  }
+}

@@ -84,11 +84,6 @@ export class FluxStream {
     return this.size === 0 ? 1 : Math.min(1, this.position / this.size);
   }
 
-  /** True while the entries are those of a ring buffer. */
-  get isInRing(): boolean {
-    return this.isRing;
-  }
-
   /**
    * Brings more bytes; false at the end of the file.
    * @throws UscopeError CONVERT_TRUNCATED when the file ends inside an entry or a ring buffer

@@ -1,6 +1,8 @@
 /** Writing flux: linear, in compressed blocks, or as a ring buffer; one or more traces in a file. */
+
 import { minOf } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
+import { putVarint } from '../common/varint.js';
 import type { BlockCompression } from './blocks.js';
 import { encodeEntry } from './entries.js';
 import { type FluxGroup, FluxTrace } from './groups.js';
@@ -10,7 +12,6 @@ import {
   type FluxBuffer,
   type FluxOutput,
   LinearBuffer,
-  putPInt,
   RingBuffer,
   type RingShape,
 } from './outputs.js';
@@ -238,7 +239,7 @@ export class FluxTraceWriter {
     const at = this.begin(id, position, conflict, 10);
     const { bytes, view } = this.file.buffer;
     const size = high >= -0x80_0000 && high < 0x80_0000 ? 7 : 8;
-    const value = putPInt(bytes, at, (size << 4) | Format.PLAIN);
+    const value = putVarint(bytes, at, (size << 4) | Format.PLAIN);
     view.setUint32(value, lo, true);
     view.setInt32(value + 4, high, true);
     this.end(value + size);
@@ -314,7 +315,7 @@ export class FluxTraceWriter {
 
   private finish(at: number, df: number, xdf: number, data: Uint8Array): void {
     const { buffer } = this.file;
-    const value = putPInt(buffer.bytes, at, data.length * 16 + ((xdf << 2) | df));
+    const value = putVarint(buffer.bytes, at, data.length * 16 + ((xdf << 2) | df));
     buffer.bytes.set(data, value);
     this.end(value + data.length);
   }
@@ -376,10 +377,10 @@ export class FluxTraceWriter {
     const first = id * 8 + (delta > 0 ? HAS_DELTA : 0) + (conflict ? CONFLICT : 0);
     let { at } = buffer;
     if (first < 0x80) bytes[at++] = first;
-    else at = putPInt(bytes, at, first);
+    else at = putVarint(bytes, at, first);
     if (delta > 0) {
       if (delta < 0x80) bytes[at++] = delta;
-      else at = putPInt(bytes, at, delta);
+      else at = putVarint(bytes, at, delta);
     }
     this.group = group;
     return at;

@@ -6,6 +6,7 @@ import { Action, FieldType, type Schema } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { snapshotFinder } from '../../stream/start-state.js';
+import { wordAt } from '../common/event-values.js';
 import type { ConversionContext, FormatOption, OutputFiles } from '../common/foreign-format.js';
 import { itemsWithTexts, type PrepareSegment } from '../common/items-with-texts.js';
 import { choice, refused } from '../common/options.js';
@@ -215,8 +216,7 @@ class Dump {
       const place = fields[index];
       const at = payloadOffset + offsets[index];
       const { size } = place;
-      const lo = wordAt(bytes, at, Math.min(size, 4));
-      this.values.set(variable + 1, place, lo, size === 8 ? wordAt(bytes, at + 4, 4) : 0);
+      this.values.set(variable + 1, place, wordAt(bytes, at, size), wordAt(bytes, at + 4, size - 4));
     }
   }
 
@@ -281,11 +281,4 @@ class Dump {
       if (type === FieldType.STRING_REF) this.isText[first + variable] = 1;
     }
   }
-}
-
-/** Of at most four bytes. */
-function wordAt(bytes: Uint8Array, at: number, size: number): number {
-  if (size === 1) return bytes[at];
-  if (size === 2) return bytes[at] | (bytes[at + 1] << 8);
-  return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
 }
