@@ -1,7 +1,9 @@
-import { relative } from 'node:path';
+import { existsSync } from 'node:fs';
+import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type Plugin } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { MODULE, wasmModule } from './scripts/wasm-modules.mjs';
 
 const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -15,6 +17,15 @@ const alias = [
   { find: /^#platform\/([a-z0-9]+)$/, replacement: fromRoot('./sdk/src/codecs/node/$1.ts') },
   { find: /^uscope\/([a-z-]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];
+
+/** Kernels, which the build makes modules of. */
+const kernels: Plugin = {
+  name: 'kernels',
+  enforce: 'pre',
+  resolveId: (id, importer) =>
+    MODULE.test(id) && importer?.endsWith('.ts') ? resolve(dirname(importer), id) : null,
+  load: (id) => (MODULE.test(id) && !existsSync(id) ? wasmModule(id) : null),
+};
 
 /** What computes for the most part. */
 const unit = ['sdk/src/**/*.test.ts', 'scripts/**/*.test.ts', 'viewer/src/**/*.test.ts'];
@@ -83,6 +94,7 @@ class LongFirst extends BaseSequencer {
 }
 
 export default defineConfig({
+  plugins: [kernels],
   resolve: { alias },
   test: {
     // Processes, not threads: native packages and tests that send signals must not share one. All but `alone` and `demo` run one after the

@@ -280,23 +280,21 @@ describe('the report', () => {
       expect.objectContaining({ benchmark: 'path', value: 1.5, from: '60.0 ns / 40.0 ns' }),
     ]);
     const text = renderRatios(own);
-    expect(text).toMatch(
-      /^\| throughput .* \| \*\*1\.50\*\* \| .* \| \[path\]\(performance-tables\.md#path\) \|$/m,
-    );
+    expect(text).toMatch(/^\| throughput .* \| \*\*1\.50\*\* \| .* \| \[path\]\(#path\) \|$/m);
     expect(text).toContain('![Cost and the length of a trace](performance/length.svg)');
   });
 
   it('has ten ratios, and all of them are in the page', () => {
-    const page = readFileSync(new URL('../docs/performance.md', import.meta.url), 'utf8');
+    const page = readFileSync(new URL('../docs/explanation/performance.md', import.meta.url), 'utf8');
     expect(RATIOS).toHaveLength(10);
     expect(RATIOS.filter(({ what }) => !page.includes(`| ${what} |`))).toEqual([]);
   });
 
   it.each([
-    ['performance.md', RATIO_MARKERS],
-    ['performance-tables.md', TABLE_MARKERS],
-  ])('replaces what is between the markers of %s and leaves the rest of the page alone', (name, markers) => {
-    const page = readFileSync(new URL(`../docs/${name}`, import.meta.url), 'utf8');
+    ['ratios', RATIO_MARKERS],
+    ['results', TABLE_MARKERS],
+  ])('replaces what is between the markers of the %s and leaves the rest of the page alone', (_, markers) => {
+    const page = readFileSync(new URL('../docs/explanation/performance.md', import.meta.url), 'utf8');
     const [before, after] = [page.split(markers.begin)[0], page.split(markers.end)[1]];
     const once = insert(page, 'TABLES\n', markers);
     expect(once.startsWith(before) && once.endsWith(after)).toBe(true);

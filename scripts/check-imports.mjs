@@ -14,7 +14,7 @@
  *      (`Buffer`, `process`), no npm packages but those of BROWSER_PACKAGES;
  *   7. only the files that file-writers.mjs lists write, rename or open files.
  *
- * A name that begins with `#` is one of `imports` in sdk/package.json: it means one file in Node, another one in a browser.
+ * Kernels (wasm-modules.mjs) import nothing, and any file may import one. A name that begins with `#` is one of `imports` in sdk/package.json: it means one file in Node, another one in a browser.
  *
  * Tests (*.test.ts) are free of these rules: they may write with one part and read with another.
  *
@@ -30,6 +30,7 @@ import { findCycles } from './cycles.mjs';
 import { checkFileWriters } from './file-writers.mjs';
 import { checkSpreadArguments } from './spread-arguments.mjs';
 import { ROOT } from './step.mjs';
+import { MODULE } from './wasm-modules.mjs';
 
 /** Bottom to top. A folder may import from itself and from every level below its own. */
 const LEVELS = [
@@ -160,6 +161,7 @@ function importsOf(path, text, platform) {
     const typeOnly = ofTypes.has(pos);
     const onPlatforms = fileName.startsWith('#') ? platformFiles(fileName, platform) : [];
     if (onPlatforms.length > 0) return onPlatforms.map((file) => ({ local: true, typeOnly, ...file }));
+    if (MODULE.test(fileName)) return [];
     if (!fileName.startsWith('.')) return { local: false, name: fileName, typeOnly };
     const name = posix.join(posix.dirname(path), fileName).replace(/\.js$/, '.ts');
     return { local: true, name, typeOnly };

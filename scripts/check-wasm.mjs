@@ -8,41 +8,30 @@
  *
  *     node scripts/check-wasm.mjs     exit status 0: equal, or not comparable; 1: what is checked in is something else
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { builtFrom } from '../sdk/kernel/embed.mjs';
 import { ROOT, run } from './step.mjs';
 
-/** Where a makefile is, and where what it makes is checked in. */
-const KERNELS = [
-  { folder: 'sdk/kernel', checkedIn: 'sdk/src/native' },
-  { folder: 'sdk/kernel/reader', checkedIn: 'sdk/src/reader/kernel' },
-  { folder: 'sdk/kernel/index', checkedIn: 'sdk/src/trace-index/kernel' },
-  { folder: 'sdk/kernel/blocks', checkedIn: 'sdk/src/semantics/blocks/kernel' },
-  { folder: 'sdk/kernel/parquet', checkedIn: 'sdk/src/dataset/parquet/kernel' },
-];
+/** Where makefiles are. */
+const FOLDERS = ['', 'reader', 'index', 'blocks', 'parquet'].map((name) => join('sdk/kernel', name));
+/** Where what they make is checked in. */
+const CHECKED_IN = 'sdk/src/wasm';
 
 /**
- * @param {string} checkedIn text of the module that is checked in
- * @param {string} compiled text of the same module, made here
+ * @param {Uint8Array<ArrayBuffer>} checkedIn
+ * @param {Uint8Array<ArrayBuffer>} compiled the same module, made here
  * @returns {{equal: boolean, compared: 'bytes' | 'sources'}}
  */
 export function compareModules(checkedIn, compiled) {
-  const sameCompiler = partOf(checkedIn, 'COMPILER') === partOf(compiled, 'COMPILER');
-  if (sameCompiler) return { equal: checkedIn === compiled, compared: 'bytes' };
-  const equal = ['SOURCES', 'SOURCES_SHA256'].every(
-    (name) => partOf(checkedIn, name) !== null && partOf(checkedIn, name) === partOf(compiled, name),
-  );
+  const [before, now] = [builtFrom(checkedIn), builtFrom(compiled)];
+  if (before?.compiler === now?.compiler) {
+    return { equal: Buffer.compare(checkedIn, compiled) === 0, compared: 'bytes' };
+  }
+  const equal = before?.sha256 === now?.sha256 && before?.sources.join() === now?.sources.join();
   return { equal, compared: 'sources' };
-}
-
-/**
- * @param {string} text
- * @param {string} name of a constant
- */
-function partOf(text, name) {
-  return new RegExp(`^export const ${name} = ([^;]*);`, 'm').exec(text)?.[1] ?? null;
 }
 
 /**
@@ -57,19 +46,21 @@ async function make(folder, args) {
 }
 
 /**
- * @param {{folder: string, checkedIn: string}} kernel
+ * @param {string} folder
  * @param {string} scratch
  * @returns {Promise<boolean>}
  */
-async function check({ folder, checkedIn }, scratch) {
-  await make(folder, [`B=${scratch}`, `OUT=${scratch}`]);
+async function check(folder, scratch) {
+  mkdirSync(join(scratch, 'out'));
+  await make(folder, [`B=${scratch}`, `OUT=${scratch}/out`]);
   let good = true;
-  for (const name of readdirSync(scratch).filter((file) => file.endsWith('.ts'))) {
-    const [before, now] = [join(ROOT, checkedIn, name), join(scratch, name)];
-    const { equal, compared } = compareModules(readFileSync(before, 'utf8'), readFileSync(now, 'utf8'));
+  const out = join(scratch, 'out');
+  for (const name of readdirSync(out)) {
+    const [before, now] = [join(ROOT, CHECKED_IN, name), join(out, name)];
+    const { equal, compared } = compareModules(readFileSync(before), readFileSync(now));
     good &&= equal;
     const how = compared === 'bytes' ? 'every byte' : 'another compiler here: only the digest of the sources';
-    console.log(`${equal ? 'ok  ' : 'FAIL'} ${checkedIn}/${name} (${how})`);
+    console.log(`${equal ? 'ok  ' : 'FAIL'} ${CHECKED_IN}/${name} (${how})`);
     if (!equal) console.log(`     it was not made of the sources in ${folder}; run: make -C ${folder}`);
   }
   return good;
@@ -82,10 +73,10 @@ async function main() {
     return;
   }
   let good = true;
-  for (const kernel of KERNELS) {
+  for (const folder of FOLDERS) {
     const scratch = mkdtempSync(join(tmpdir(), 'uscope-wasm-'));
     try {
-      good = (await check(kernel, scratch)) && good;
+      good = (await check(folder, scratch)) && good;
     } finally {
       rmSync(scratch, { recursive: true, force: true });
     }

@@ -10,6 +10,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { writeWasmModules } from './wasm-modules.mjs';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const SOURCES = join(ROOT, 'sdk/src');
@@ -17,7 +18,13 @@ const SOURCES = join(ROOT, 'sdk/src');
 const COMPILER = 'node_modules/typescript-7/bin/tsc';
 /** Digest of what sdk/dist was built from. */
 const STAMP = join(ROOT, 'sdk/dist/.built-from');
-const SETTINGS = ['sdk/tsconfig.build.json', 'tsconfig.json', 'package-lock.json'];
+const SETTINGS = [
+  'sdk/tsconfig.build.json',
+  'tsconfig.json',
+  'package-lock.json',
+  'scripts/wasm-modules.mjs',
+];
+const KERNELS = 'wasm';
 /** Written by every build, so that one by another program in between is seen. */
 const BUILD_INFO = ['sdk/dist/.tsbuildinfo'];
 
@@ -27,13 +34,14 @@ export function buildSdk() {
   if (contents(STAMP) === sources + digestOf(BUILD_INFO)) return;
   const command = [COMPILER, '-p', 'sdk/tsconfig.build.json', '--noCheck'];
   execFileSync(process.execPath, command, { cwd: ROOT, stdio: ['ignore', 'inherit', 'inherit'] });
+  writeWasmModules(join(SOURCES, KERNELS), join(ROOT, 'sdk/dist', KERNELS));
   writeFileSync(STAMP, sources + digestOf(BUILD_INFO));
 }
 
 function sourceFiles() {
   const names = /** @type {string[]} */ (readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }));
   return names
-    .filter((name) => /\.[cm]?[jt]s$/.test(name) && !name.endsWith('.test.ts'))
+    .filter((name) => /\.([cm]?[jt]s|wasm)$/.test(name) && !name.endsWith('.test.ts'))
     .map((name) => join('sdk/src', name))
     .sort();
 }

@@ -49,6 +49,8 @@ const SOURCES = [
   script('lock file', 'scripts/check-lockfile.mjs'),
   script('constants of all languages', 'scripts/constants.mjs', ['--check']),
   script('one version', 'scripts/version.mjs', ['--check']),
+  script('readmes of the packages', 'scripts/readmes.mjs', ['--check']),
+  script('words of comments and documents', 'scripts/check-words.mjs'),
 ];
 /** The compiler in machine code: a fifth of the time. Documents and checks of imports use the API of the other one. */
 const TSC = 'typescript-7/bin/tsc';
@@ -118,7 +120,7 @@ function jobs(args, scratch) {
       ['npm packages'],
       builds.filter((step) => !isOfClient(step)),
     ),
-    inOrder('demo core', ['client library'], DEMO_CORE),
+    inOrder('demo core', ['SDK', 'client library'], DEMO_CORE),
     { name: 'tests', needs: ['SDK', 'demo core'], run: () => python.then(() => vitest(args, scratch)) },
     inOrder('client', ['client library'], CLIENT_TESTS),
     { name: 'cocotb', needs: ['SDK', 'client library'], run: () => cocotbTests(python) },

@@ -119,14 +119,6 @@ describe('the demo', () => {
   });
 });
 
-describe('the names that the tracer uses', () => {
-  it('are those that `uscope codegen` makes of the schema', () => {
-    const args = ['codegen', join(DEMO, 'schema.yaml'), '--sv', '--name', 'core'];
-    const run = spawnSync(process.execPath, [join(ROOT, 'sdk/bin/uscope.js'), ...args], { encoding: 'utf8' });
-    expect(run.stdout).toBe(readFileSync(join(DEMO, 'rtl/core_trace_pkg.sv'), 'utf8'));
-  });
-});
-
 describe('the trace', () => {
   it('has a frame for every cycle and one for the last edge', () => {
     expect(audit.frames).toBe(Number(report.counters.cycles) + 1);

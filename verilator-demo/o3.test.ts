@@ -235,11 +235,3 @@ describe('small programs end with the registers and counts of the reference mach
     expect(run.report.counters.order_violations).toBe('1');
   });
 });
-
-describe('the names that the tracer uses', () => {
-  it('are those that `uscope codegen` makes of the schema', () => {
-    const args = ['codegen', join(DEMO, 'o3.yaml'), '--sv', '--name', 'o3'];
-    const run = spawnSync(process.execPath, [join(ROOT, 'sdk/bin/uscope.js'), ...args], { encoding: 'utf8' });
-    expect(run.stdout).toBe(readFileSync(join(DEMO, 'rtl/o3/o3_trace_pkg.sv'), 'utf8'));
-  });
-});

@@ -154,7 +154,7 @@ describe.skipIf(lacks('Verilator', hasVerilator))('a core traced through its RIS
   });
 
   it('adopts the module as the guide says', () => {
-    const guide = readFileSync(join(ROOT, 'docs/trace-a-core-you-did-not-write.md'), 'utf8');
+    const guide = readFileSync(join(ROOT, 'docs/tutorials/trace-a-core-you-did-not-write.md'), 'utf8');
     const bind = readFileSync(join(HERE, 'bind.sv'), 'utf8')
       .split('\n')
       .find((line) => line.startsWith('bind'))!;

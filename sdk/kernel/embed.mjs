@@ -1,8 +1,8 @@
 // @ts-check
 /**
- * Writes down in TypeScript what was compiled here, with a digest of everything it was compiled from:
+ * Writes down what was compiled here, with a digest of everything it was compiled from:
  *
- *     node embed.mjs wasm IN.wasm OUT.ts COMPILER SOURCE...     a WebAssembly module, and which compiler made it
+ *     node embed.mjs wasm IN.wasm OUT.wasm COMPILER SOURCE...   a module, with one section more: see `BuiltFrom`
  *     node embed.mjs sources OUT.ts SOURCE...                   of the addon, which is not checked in, the digest alone
  *     node embed.mjs digest SOURCE...                           prints the digest
  *
@@ -12,9 +12,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-const COLUMNS = 96;
+/** Name of the section in which a module says what it was compiled from. */
+const SECTION = 'built_from';
 /** What biome leaves in one line. */
 const LINE_COLUMNS = 110;
+
+/** @typedef {{ compiler: string, sources: string[], sha256: string }} BuiltFrom */
 
 /**
  * Digest of what a kernel is compiled from.
@@ -24,6 +27,35 @@ export function sourceDigest(sources) {
   const hash = createHash('sha256');
   for (const name of [...sources].sort()) hash.update(readFileSync(new URL(name, import.meta.url)));
   return hash.digest('hex');
+}
+
+/**
+ * @param {Uint8Array<ArrayBuffer>} wasm
+ * @returns {BuiltFrom | null} null: it does not say
+ */
+export function builtFrom(wasm) {
+  const [section] = WebAssembly.Module.customSections(new WebAssembly.Module(wasm), SECTION);
+  return section ? JSON.parse(Buffer.from(section).toString()) : null;
+}
+
+/**
+ * The module with a custom section at its end, which engines ignore.
+ * @param {Uint8Array} wasm
+ * @param {BuiltFrom} from
+ */
+export function withBuiltFrom(wasm, from) {
+  const name = Buffer.from(SECTION);
+  const contents = Buffer.concat([leb128(name.length), name, Buffer.from(JSON.stringify(from))]);
+  return Buffer.concat([wasm, Uint8Array.of(0), leb128(contents.length), contents]);
+}
+
+/** @param {number} value */
+function leb128(value) {
+  const bytes = [];
+  for (let rest = value; ; rest >>>= 7) {
+    if (rest < 0x80) return Uint8Array.from([...bytes, rest]);
+    bytes.push((rest & 0x7f) | 0x80);
+  }
 }
 
 /** @param {readonly string[]} sources */
@@ -37,21 +69,6 @@ function sourcesText(sources) {
   return `${list}\nexport const SOURCES_SHA256 = '${sourceDigest(sources)}';\n`;
 }
 
-/**
- * @param {Buffer} wasm
- * @param {string} compiler
- * @param {readonly string[]} sources
- */
-function wasmText(wasm, compiler, sources) {
-  const lines = wasm.toString('base64').match(new RegExp(`.{1,${COLUMNS}}`, 'g')) ?? [];
-  return `/** Compiled from sdk/kernel by \`make -C sdk/kernel\`; scripts/check-wasm.mjs compiles it again and compares. */
-export const COMPILER = '${compiler}';
-${sourcesText(sources)}export const WASM_BASE64 = \`
-${lines.join('\n')}
-\`;
-`;
-}
-
 /** @param {readonly string[]} sources */
 const addonText = (sources) =>
   `/** What the addon is built from; written by \`make -C sdk/kernel/native sources\`. */\n${sourcesText(sources)}`;
@@ -59,8 +76,10 @@ const addonText = (sources) =>
 /** @param {string[]} args */
 function main([what, ...rest]) {
   if (what === 'wasm') {
-    const [input = '', output = '', compiler = '', ...sources] = rest;
-    writeFileSync(output, wasmText(readFileSync(input), compiler, sources));
+    const [input = '', output = '', compiler = '', ...names] = rest;
+    const sources = names.sort();
+    const from = { compiler, sources, sha256: sourceDigest(sources) };
+    writeFileSync(output, withBuiltFrom(readFileSync(input), from));
   } else if (what === 'sources') {
     const [output = '', ...sources] = rest;
     writeFileSync(output, addonText(sources));

@@ -5,12 +5,13 @@
 #   make test     runs them natively under AddressSanitizer and UBSan
 #   make compiler prints which compiler and linker there are
 #
-# A makefile that includes this file sets FOLDER, OUT, MODULE, C_FILES, EXPORTS, STACK, TESTS, and TEST_FILES where its tests have more than
+# A makefile that includes this file sets FOLDER, MODULE, C_FILES, EXPORTS, STACK, TESTS, and TEST_FILES where its tests have more than
 # test_NAME.c; SIMD is empty for a module that does without.
 CLANG ?= clang
 CC ?= cc
 WASM_LD ?= wasm-ld
 B = build
+OUT = ../../src/wasm
 SIMD ?= -msimd128
 
 # The C files and every header that the compiler finds in them.
@@ -27,7 +28,7 @@ WASM_FLAGS = --target=wasm32 -std=c11 -O3 $(SIMD) -mbulk-memory -ffreestanding -
 TEST_FLAGS = -std=c11 -D_GNU_SOURCE -g -O1 -Wall -Wextra -Wconversion -fsanitize=address,undefined -fno-sanitize-recover=all
 
 .PHONY: all compiler test clean format format-check
-all: $(OUT)/$(MODULE)-wasm.ts
+all: $(OUT)/$(MODULE).wasm
 
 $(B):
 	mkdir -p $@
@@ -35,7 +36,7 @@ $(B):
 $(B)/$(MODULE).wasm: $(SOURCES) $(MAKEFILES) | $(B)
 	$(CLANG) $(WASM_FLAGS) $(EXPORTS:%=-Wl,--export=%) $(C_FILES) -o $@
 
-$(OUT)/$(MODULE)-wasm.ts: $(B)/$(MODULE).wasm ../embed.mjs
+$(OUT)/$(MODULE).wasm: $(B)/$(MODULE).wasm ../embed.mjs
 	node ../embed.mjs wasm $< $@ '$(COMPILER)' $(NAMES)
 
 $(B)/test_%: test_%.c $(TEST_FILES) ../test_random.h $(SOURCES) | $(B)

@@ -65,6 +65,7 @@ describe('starting', () => {
       'schema',
       'semantics',
       'state',
+      'wasm',
     ]);
     const others = /http\.js$|analysis|summarizer|parse|yaml|together|json/;
     expect(ours.filter((path) => others.test(path))).toEqual([]);
@@ -82,6 +83,7 @@ describe('starting', () => {
       'reader',
       'semantics',
       'state',
+      'wasm',
     ]);
     expect(ours.filter((path) => path.startsWith('formats/')).sort()).toEqual([
       'formats/common/foreign-format.js',
@@ -94,7 +96,16 @@ describe('starting', () => {
   it('`info` needs the reader alone', async () => {
     const { ours, packages } = await loadedBy('info', trace);
     expect(packages).toEqual(['commander']);
-    expect(foldersOf(ours)).toEqual(['base', 'cli', 'codecs', 'format', 'formats', 'reader', 'state']);
+    expect(foldersOf(ours)).toEqual([
+      'base',
+      'cli',
+      'codecs',
+      'format',
+      'formats',
+      'reader',
+      'state',
+      'wasm',
+    ]);
     expect(ours.filter((path) => /http\.js$|follow|watch/.test(path))).toEqual([]);
   });
 });

@@ -7,14 +7,14 @@ import { Dealer } from 'zeromq';
 import { Daemon } from '../../sdk/src/bridge/daemon/daemon.js';
 import { decodeDaemonMessage } from '../../sdk/src/bridge/wire/codec.js';
 import type { DaemonMessage } from '../../sdk/src/bridge/wire/protocol.js';
-import { createCpuSummarizer } from '../../sdk/src/semantics/cpu/index.js';
+import { createCpuSummarizer } from '../../sdk/src/writer/summary/cpu-summarizer.js';
 import type { BridgeBench } from '../support/bridge-peer.js';
 import { type ConversationEntry, Entry, readConversation } from './frames.mjs';
 
 /** For an answer that never comes. */
 const PATIENCE_MS = 60_000;
 const LIVING_PROCESS = { pid: process.pid, start: 0 };
-/** Of a data header (docs/bridge-protocol.md#data-header). */
+/** Of a data header (docs/reference/bridge-protocol.md#data-header). */
 const TRACE_AT = 8;
 const EPOCH_AT = 12;
 

@@ -3,8 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { transformSync } from 'rolldown/utils';
+import { MODULE, wasmModule } from '../../scripts/wasm-modules.mjs';
 
 const SDK = new URL('../../sdk/', import.meta.url);
+const SOURCES = new URL('src/', SDK).href;
 const OPTIONS = { target: 'es2022', sourcemap: false, tsconfig: false };
 const PLATFORM = '#platform/';
 /** @type {{ imports: Record<string, { default: string }> }} */
@@ -14,6 +16,9 @@ const { imports } = JSON.parse(readFileSync(new URL('package.json', SDK), 'utf8'
 export async function resolve(specifier, context, next) {
   const isFromSource = context.parentURL?.endsWith('.ts');
   if (isFromSource && specifier.startsWith(PLATFORM)) return next(platformSource(specifier), context);
+  if (isFromSource && MODULE.test(specifier)) {
+    return { url: new URL(specifier, context.parentURL).href, format: 'module', shortCircuit: true };
+  }
   return next(isFromSource && specifier.startsWith('.') ? toSource(specifier) : specifier, context);
 }
 
@@ -31,6 +36,8 @@ function platformSource(name) {
 
 /** @type {import('node:module').LoadHook} */
 export async function load(url, context, next) {
+  const isKernel = MODULE.test(url) && url.startsWith(SOURCES);
+  if (isKernel) return { format: 'module', source: wasmModule(fileURLToPath(url)), shortCircuit: true };
   if (!url.endsWith('.ts')) return next(url, context);
   return { format: 'module', source: javaScriptOf(fileURLToPath(url)), shortCircuit: true };
 }

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The pictures of docs/viewer.md, made from the page itself: the demo's trace is opened in Chromium, and the guide's keys are pressed.
+ * The pictures of docs/how-to/viewer.md, made from the page itself: the demo's trace is opened in Chromium, and the guide's keys are pressed.
  * A run of the demo is needed: npm run demo.
  */
 import { execFileSync } from 'node:child_process';
@@ -108,7 +108,7 @@ async function clickRow(page, row) {
 /** A `sb` in the loop of the sieve, on the out-of-order core: it waits for a place in the store queue. */
 const WAITING_STORE = 22_762;
 
-/** Of docs/find-a-bottleneck.md, in a trace of the out-of-order core. @type {typeof PICTURES} */
+/** Of docs/tutorials/find-a-bottleneck.md, in a trace of the out-of-order core. @type {typeof PICTURES} */
 const BOTTLENECK = [
   {
     name: 'o3-store-queue.png',

@@ -181,8 +181,8 @@ static inline uint64_t slot_word(const struct storage_shape *shape, unsigned act
     return whole_op(shape->set + ((action - ACTION_SET) << 8), slot, field);
 }
 
-/* Lane records (docs/bridge-protocol.md#lane-records). Which lanes of a SET_LANES or an EVENT_LANES,
- * LANE_SHIFT says.
+/* Lane records (docs/reference/bridge-protocol.md#lane-records). Which lanes of a SET_LANES or an
+ * EVENT_LANES, LANE_SHIFT says.
  */
 #define LANE_SHIFT 8
 

@@ -90,6 +90,7 @@ export const ERROR_CODES = {
   BRIDGE_LIMIT: 'A limit of the daemon is reached (traces, sizes).',
   BRIDGE_NO_DAEMON: 'No daemon answers at the endpoint.',
   BRIDGE_LOST: 'The daemon was lost and did not come back in time.',
+  BRIDGE_CLIENT_LOST: 'The process of the client ended before it closed the trace or carried out a command.',
   BRIDGE_ENDPOINT: "The endpoint is malformed, not allowed, already in use, or another user's.",
   BRIDGE_NO_MEMORY: 'The daemon has no memory for this trace within its bound, or the machine has none.',
   BRIDGE_MEMORY: 'The shared memory of a local client cannot be read; the client sends its records instead.',
@@ -113,7 +114,7 @@ export const ERROR_CODES = {
   VERIFY_UNCOMMITTED:
     'After the last committed segment there are bytes that were never acknowledged as durable.',
   VERIFY_OTHER_WRITER:
-    'The file is of another writer and differs from docs/format.md in a way that readers know.',
+    'The file is of another writer and differs from docs/reference/format.md in a way that readers know.',
   VERIFY_UNPROTECTED:
     'The file, or a part of it, has no checksum: damage there that leaves its structure intact cannot be noticed.',
   VERIFY_DOUBTFUL: 'The preamble comes from a file in which its checksum did not hold.',

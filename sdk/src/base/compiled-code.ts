@@ -1,19 +1,18 @@
 /** Compiled code as WebAssembly: its module, and memory for its instances. */
-import { decodeBase64 } from './base64.js';
 import { UscopeError } from './errors.js';
 
 /** The module of a kernel, compiled when it is first asked for; null without WebAssembly, and where a page may not compile any. */
-export function compiledOnce(base64: string): () => WebAssembly.Module | null {
+export function compiledOnce(bytes: () => Uint8Array<ArrayBuffer>): () => WebAssembly.Module | null {
   let compiled: WebAssembly.Module | null | undefined;
   return () => {
-    compiled = compiled === undefined ? compile(base64) : compiled;
+    compiled = compiled === undefined ? compile(bytes) : compiled;
     return compiled;
   };
 }
 
-function compile(base64: string): WebAssembly.Module | null {
+function compile(bytes: () => Uint8Array<ArrayBuffer>): WebAssembly.Module | null {
   try {
-    return new WebAssembly.Module(decodeBase64(base64));
+    return new WebAssembly.Module(bytes());
   } catch {
     return null;
   }

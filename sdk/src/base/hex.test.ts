@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decodeBase64 } from './base64.js';
 import { fromHex, toHex } from './hex.js';
 
 describe('hexadecimal digits', () => {
@@ -24,15 +23,4 @@ describe('hexadecimal digits', () => {
 
 it('are no letters whose low byte is a digit', () => {
   expect(fromHex('12\u0130\u0130')).toEqual(Uint8Array.of(0x12));
-});
-
-describe('base64', () => {
-  it('is read as Node reads it, line breaks and all', () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
-        const text = Buffer.from(bytes).toString('base64');
-        expect(decodeBase64(`\n${text.replace(/(.{100})/g, '$1\n')}\n`)).toEqual(bytes);
-      }),
-    );
-  });
 });

@@ -1,10 +1,10 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
 import { Command, CommanderError } from 'commander';
 import { isUscopeError, NOTE, UscopeError } from '../base/errors.js';
-import type { LoadAllVerbs } from './common/all-verbs.js';
+import { VERSION } from '../bridge/wire/version.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
 import { missingPackage } from './common/optional-packages.js';
-import { version } from './common/version.js';
+import type { LoadAllVerbs } from './verbs/completion.js';
 
 interface VerbModule {
   register(program: Command, loadAllVerbs: LoadAllVerbs): void;
@@ -28,7 +28,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'pause, resume and mark traces while they are recorded',
       load: () => import('./verbs/ctl.js'),
     },
-    info: { summary: 'what a trace is and how much it holds', load: () => import('./verbs/info.js') },
+    info: {
+      summary: 'what a trace is and how much it holds, or the traces of a directory by run',
+      load: () => import('./verbs/info.js'),
+    },
     schema: {
       summary: 'the clocks, scopes, enums, storages and events of a trace',
       load: () => import('./verbs/schema.js'),
@@ -55,7 +58,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       load: () => import('./verbs/export.js'),
     },
     dataset: {
-      summary: 'list, check and remove the runs of a dataset',
+      summary: 'list, check, remove and join the runs of a dataset',
       load: () => import('./verbs/dataset.js'),
     },
     sql: { summary: 'questions in SQL about datasets and traces', load: () => import('./verbs/sql.js') },
@@ -85,7 +88,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       load: () => import('./verbs/mcp.js'),
     },
     codegen: {
-      summary: 'typed code for a schema: SystemVerilog, C, Python or TypeScript',
+      summary: 'typed code for a schema: SystemVerilog, C, C++, Python or TypeScript',
       load: () => import('./verbs/codegen.js'),
     },
     config: {
@@ -176,7 +179,7 @@ export async function loadAllVerbs(): Promise<Command> {
 function emptyProgram(): Command {
   return new Command('uscope')
     .description('µScope traces: record them from any simulator, look into them while they grow')
-    .version(version(), '-V, --version', 'print the version')
+    .version(VERSION, '-V, --version', 'print the version')
     .option('--verbose', 'with --version: which kernel and libraries run here, and why')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [verb]', 'print help for a verb')
@@ -191,9 +194,14 @@ function emptyProgram(): Command {
     .exitOverride();
 }
 
+/** Scripts may still give it to verbs that had it once. */
+const NO_JOBS =
+  '(leave --jobs out: "uscope index" makes the index from which stats, buffers and counters answer; --exact reads with one thread)';
+
 /** Commander's own messages ("error: unknown option '--x'") in the form of ours. */
 function outputError(message: string, write: (text: string) => void): void {
   const [problem = '', ...hints] = message.trimEnd().split('\n');
+  if (problem.includes("unknown option '--jobs")) hints.push(NO_JOBS);
   write([`uscope: CLI_USAGE: ${problem.replace(/^error: /, '')}`, ...hints].join('\n'));
 }
 

@@ -17,7 +17,8 @@ import { analyze, build, generator, type Recorded, record } from '../../../test/
 import { runUscope } from '../../../test/support/run-cli.js';
 import { memorySource, openTrace } from '../reader/index.js';
 import { parseSchema } from '../schema/index.js';
-import { type CoreReport, findCore, InstructionEnd, instructions } from '../semantics/cpu/index.js';
+import { type CoreReport, findCore, InstructionEnd } from '../semantics/cpu/index.js';
+import { instructions } from '../semantics/instructions/instructions.js';
 import { TraceWriter } from '../writer/index.js';
 import { loadEngine, SqlSession } from './index.js';
 import { StagedRun } from './publish.js';

@@ -1,4 +1,4 @@
-/** Where a dataset keeps what: docs/dataset.md. */
+/** The folders and files of a dataset: docs/how-to/dataset.md. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UscopeError } from '../base/errors.js';

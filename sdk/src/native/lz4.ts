@@ -1,12 +1,13 @@
 /** LZ4, compiled (sdk/kernel/lz4.c): what it reads and writes are addresses in the memory of one writer. */
+import { instanceOf } from '../base/compiled-code.js';
+import { bytes } from '../wasm/lz4.wasm.js';
 import type { Lz4Compress } from './kernel-exports.js';
 import { bindNativeLz4 } from './native.js';
-import { bindWasmLz4 } from './wasm-lz4.js';
 
 export const LZ4_TABLE_BYTES = 32_768;
 /** What LZ4 adds at most to `size` bytes, with the size before it and the slack that the code may write after it. */
 export const lz4Room = (size: number): number => size + Math.ceil(size / 255) + 64;
-/** Bytes in front of a block: its raw size as u32, the framing of µScope files (docs/format.md#compression). */
+/** Bytes in front of a block: its raw size as u32, the framing of µScope files (docs/reference/format.md#compression). */
 export const LZ4_PREFIX_BYTES = 4;
 
 /** One LZ4 block: addresses in a writer's memory. */
@@ -31,4 +32,11 @@ export const sharedBuffer = (memory: WebAssembly.Memory): SharedArrayBuffer =>
 
 export function bindLz4(memory: WebAssembly.Memory): Lz4Compress {
   return bindNativeLz4(sharedBuffer(memory)) ?? bindWasmLz4(memory);
+}
+
+let compiled: WebAssembly.Module | null = null;
+
+export function bindWasmLz4(memory: WebAssembly.Memory): Lz4Compress {
+  compiled ??= new WebAssembly.Module(bytes());
+  return instanceOf<{ lz4_compress: Lz4Compress }>(compiled, { env: { memory } }).lz4_compress;
 }

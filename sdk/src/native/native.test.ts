@@ -10,10 +10,9 @@ import { createFrameKernel } from '../writer/frames/frame-kernel.js';
 import { SegmentBuffer } from '../writer/frames/segment-buffer.js';
 import { WriterMemory } from '../writer/frames/writer-memory.js';
 import { RecordBatch } from '../writer/records/record-batch.js';
-import { LZ4_TABLE_BYTES, lz4Room } from './lz4.js';
+import { bindWasmLz4, LZ4_TABLE_BYTES, lz4Room } from './lz4.js';
 import { bindNativeLz4 } from './native.js';
 import { nativeAddonPath } from './native-addon.js';
-import { bindWasmLz4 } from './wasm-lz4.js';
 
 it('the addon is built, from the sources next to it (else: make -C sdk/kernel/native)', () => {
   expect(nativeAddonPath()).toMatch(/kernel\.node$/);

@@ -1,7 +1,8 @@
-/** The little of WebAssembly that the writer uses: neither lib.es nor the types of Node 20 declare it. */
+/** The little of WebAssembly that the SDK uses: neither lib.es nor the types of Node 20 declare it. */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array);
+    static customSections(module: Module, name: string): ArrayBuffer[];
   }
   class Instance {
     constructor(module: Module, imports: Record<string, Record<string, unknown>>);

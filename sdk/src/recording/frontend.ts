@@ -100,7 +100,7 @@ export interface RecordingBackend {
 
 /**
  *     const database = new TxDatabase('run');
- *     database.register(new TextBackend(output));
+ *     database.register(new FtrBackend(output));
  *     const bus = database.fiber('top.bus', 'transactor');
  *     const read = bus.generator('read', { begin: [{ name: 'addr', type: FtrType.UNSIGNED }] });
  *     const one = read.begin(100n, { addr: 0x40 });

@@ -1,13 +1,7 @@
 /** Clock periods as people write them: `1000`, `1 ns`, `1.25 ns`, `400 MHz`. */
+import { FS_PER_UNIT } from '../base/units.js';
 import { MAX_PERIOD_PS } from './limits.js';
 
-const PERIOD_UNITS: Readonly<Record<string, bigint>> = {
-  fs: 1n,
-  ps: 1_000n,
-  ns: 1_000_000n,
-  us: 1_000_000_000n,
-  ms: 1_000_000_000_000n,
-};
 const FREQUENCY_UNITS: Readonly<Record<string, bigint>> = {
   hz: 1n,
   khz: 1_000n,
@@ -26,7 +20,7 @@ export function parsePeriod(text: string): { readonly ps: number } | { readonly 
   // The number is digits / scale, exactly.
   const digits = BigInt(whole + fraction);
   const scale = 10n ** BigInt(fraction.length);
-  const period = own(PERIOD_UNITS, unit);
+  const period = own(FS_PER_UNIT, unit);
   if (period !== undefined) return wholePs(text, digits * period, scale * 1_000n);
   const frequency = own(FREQUENCY_UNITS, unit.toLowerCase());
   if (frequency === undefined) {

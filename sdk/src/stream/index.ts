@@ -4,7 +4,6 @@ export { FrameCopier, type IdMap, identityMap } from './frame-copier.js';
 export { errorIn, FrameStream, ItemStream } from './item-stream.js';
 export { placeState } from './place-state.js';
 export { findOverflow, SlotOverflow } from './slot-overflow.js';
-export { stateJustBefore, traceStart } from './start-state.js';
 export { readU32, StringRefs } from './string-refs.js';
 export { StringOutput, StringRemap } from './string-remap.js';
 export { endOf, TraceOutput, withOutput } from './trace-output.js';

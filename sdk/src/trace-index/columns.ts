@@ -1,5 +1,5 @@
 /**
- * Columns of numbers, one number per row, in the shortest of some forms (docs/format.md#index-columns). Numbers are unsigned 64-bit; of what may be
+ * Columns of numbers, one number per row, in the shortest of some forms (docs/reference/format.md#index-columns). Numbers are unsigned 64-bit; of what may be
  * negative, the zigzag form. The compiled twin is sdk/kernel/index/columns.c.
  */
 import { type ByteReader, ByteWriter } from '../base/bytes.js';

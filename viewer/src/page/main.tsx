@@ -1,22 +1,21 @@
 /** Starts the page. */
-import { effect, untracked } from '@preact/signals';
+import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { keyListener } from '../input/keys.js';
 import type { Command } from '../model/commands.js';
 import type { QuestionKind } from '../data/questions/table.js';
-import { loadPanels } from '../panels/later.js';
 import { App } from './app.js';
 import { layout } from './layout.js';
 import { acceptDrops, openFromAddress } from './open.js';
 import { linkNow } from './link-state.js';
 import { followAddress } from './navigation.js';
 import { currentEngine, perform } from './perform.js';
-import { beginAtCycles, pictureWhenReady } from './unattended.js';
+import { beginAtCycles, pictureWhenReady } from './screenshot.js';
 import { inspection } from './inspection.js';
-import { linkedSearch, search, searchAsLinked } from './search-state.js';
+import { beginLinkedSearch, search } from './search.js';
 import { places } from './places.js';
 import { tellWhenSlow } from './slowness.js';
-import { bindings, info, origin, problems, settings, state, tell } from './store.js';
+import { bindings, info, origin, problems, settings, state } from './store.js';
 import { transactionsShown } from './transactions-shown.js';
 import { answer } from './window-feed.js';
 
@@ -43,20 +42,7 @@ effect(() => {
 
 followAddress();
 
-// What the picture does not need comes after it.
-const stopWaiting = effect(() => {
-  if (!state.value) return;
-  queueMicrotask(() => stopWaiting());
-  untracked(() => void loadPanels().catch((error: Error) => tell(error.message)));
-});
-
-let isLinkedSearchDue = linkedSearch !== null;
-effect(() => {
-  if (!info.value || !isLinkedSearchDue) return;
-  isLinkedSearchDue = false;
-  void searchAsLinked(linkedSearch!);
-});
-
+beginLinkedSearch();
 beginAtCycles();
 
 /** For tests, and for users who drive the page from its console. */

@@ -1,4 +1,4 @@
-/** With what a picture begins: where the link leads, or what the user chose; and where one is, as links say it. */
+/** The beginning of a picture: where the link leads, or what the user chose; and where one is, as links say it. */
 import { signal } from '@preact/signals';
 import { readPart } from '../model/link.js';
 import { countPart, rangePart, textPart, viewPart } from '../model/link-parts.js';

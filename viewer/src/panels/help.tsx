@@ -12,7 +12,7 @@ import {
   removeKey,
   resetKeys,
 } from '../input/rebind.js';
-import { save } from '../page/hand-on.js';
+import { save } from '../page/export.js';
 import { bindings, changeBindings, panel, tell } from '../page/store.js';
 import { Dialog } from './dialog.js';
 

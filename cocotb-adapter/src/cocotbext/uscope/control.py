@@ -1,5 +1,5 @@
 """
-Recording switched off and on while the test runs, by scope or as a whole, and triggers (docs/control.md of µScope).
+Recording switched off and on while the test runs, by scope or as a whole, and triggers (docs/how-to/control.md of µScope).
 
 Nothing of this is on the way of items: what is disabled is taken out of a frame when it ends. Commands from outside are acted upon when a frame
 begins.
@@ -212,7 +212,7 @@ def _scope_of(path: str) -> str:
 
 
 def _scopes_of(paths: List[str]) -> Set[str]:
-    """Of storages and events, and those above them, but that of the control event."""
+    """The scopes of storages and events, and those above them, without that of the control event."""
     scopes = set()
     for path in paths:
         scope = _scope_of(path)

@@ -1,4 +1,4 @@
-"""Frames of one trace and the room for their records (docs/bridge-protocol.md#records)."""
+"""Frames of one trace and the room for their records (docs/reference/bridge-protocol.md#records)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _no_time() -> Any:
 
 class Frames:
     """
-    Where records are stored: straight into the memory.
+    The buffer for records: they are stored straight into the memory.
 
     ``_at`` is the next free word, ``_limit`` the greatest at which an op fits without asking `_make_room`; outside cycles it is below every
     place, so that the check for room is the check for the cycle, too.

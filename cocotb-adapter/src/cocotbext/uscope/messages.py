@@ -1,4 +1,4 @@
-"""Control messages and data headers of the bridge protocol (docs/bridge-protocol.md#connection, #traces, #data-header)."""
+"""Control messages and data headers of the bridge protocol (docs/reference/bridge-protocol.md#connection, #traces, #data-header)."""
 
 from __future__ import annotations
 

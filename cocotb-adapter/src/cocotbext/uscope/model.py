@@ -67,7 +67,7 @@ def _head(action: int, storage: Storage, field: Field) -> int:
 
 
 def _bounds(field: Field) -> "tuple[int, int]":
-    """Of values that may be stored as they are: none of fields that take texts, no negative ones, which need their two's complement."""
+    """The limits of values that may be stored as they are: none of fields that take texts, no negative ones, which need their two's complement."""
     return (0, -1) if field.type == FieldType.STRING_REF else (0, field.highest)
 
 

@@ -105,7 +105,7 @@ class Rvfi:
     def _record(self, channel: int) -> None:
         xlen = self._xlen
         bits, pc = self._part("insn", channel, 32), self._part("pc_rdata", channel, xlen)
-        # As many in turn as two cycles can fill: what ends in a cycle has other ids than what retires in it.
+        # The number of ids used in turn, as many as two cycles can fill: what ends in a cycle has other ids than what retires in it.
         entity, self._next_id = self._next_id, (self._next_id + 1) % (2 * self._channels)
         compressed = bits & 3 != 3
         self._view.entities[entity].set(

@@ -1,4 +1,4 @@
-/** `uscope ctl` in the daemon: commands for the clients of its traces, and the state of those traces (docs/control.md). */
+/** `uscope ctl` in the daemon: commands for the clients of its traces, and the state of those traces (docs/how-to/control.md). */
 import { setTimeout as delay } from 'node:timers/promises';
 import { UscopeError } from '../../base/errors.js';
 import { CONTROL_ACTIONS } from '../../schema/control.js';
@@ -137,7 +137,7 @@ function checkAction(action: string): void {
 }
 
 function lost(): Outcome {
-  return { outcome: 'failed', code: 'BRIDGE_LOST', msg: "the client's process has ended" };
+  return { outcome: 'failed', code: 'BRIDGE_CLIENT_LOST', msg: "the client's process has ended" };
 }
 
 function pending(timeoutMs: number): Outcome {

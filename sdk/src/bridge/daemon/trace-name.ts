@@ -1,4 +1,4 @@
-/** Trace names, chosen by clients, to files below the output directory (docs/bridge-protocol.md#traces). */
+/** Trace names, chosen by clients, to files below the output directory (docs/reference/bridge-protocol.md#traces). */
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { UscopeError } from '../../base/errors.js';

@@ -1,4 +1,4 @@
-/** Where the daemon listens: default place, what is allowed, and what is there already. */
+/** The endpoint on which the daemon listens: default place, what is allowed, and what is there already. */
 import { chmodSync, lstatSync, rmSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, isAbsolute } from 'node:path';

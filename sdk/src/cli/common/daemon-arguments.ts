@@ -5,8 +5,8 @@ import { UscopeError } from '../../base/errors.js';
 import { DEFAULT_NICE, MAX_NICE } from '../../bridge/host/priority.js';
 import type { Durability } from '../../bridge/session/durability.js';
 import { readClientKeys, readKeyPair, type ServerKeys } from '../../bridge/wire/key-files.js';
+import { parseSize } from './option-values.js';
 import { addRingOptions, type RingArguments } from './ring-arguments.js';
-import { parseSize } from './sizes.js';
 import { COMPRESSIONS, SMALL_HELP, type WriterArguments } from './writer-arguments.js';
 
 export interface DaemonArguments extends RingArguments, WriterArguments {

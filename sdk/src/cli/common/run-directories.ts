@@ -25,7 +25,8 @@ export async function runsOf(paths: readonly string[]): Promise<RunFiles[]> {
   return [...runs.values()];
 }
 
-async function tracesOf(path: string): Promise<string[]> {
+/** The traces of a directory, those of directories below it too. @throws UscopeError READER_OPEN for none */
+export async function tracesOf(path: string): Promise<string[]> {
   if (isHttpUrl(path)) return [path];
   const there = await stat(path).catch(() => null);
   if (!there?.isDirectory()) return [path];

@@ -64,7 +64,7 @@ export class RowPrinter {
   }
 }
 
-/** 64-bit integers are decimal strings, so that no program loses digits: docs/cli.md. */
+/** 64-bit integers are decimal strings, so that no program loses digits: docs/reference/cli.md. */
 export function json(cell: Cell): unknown {
   if (typeof cell === 'bigint') {
     return cell >= BigInt(Number.MIN_SAFE_INTEGER) && cell <= BigInt(Number.MAX_SAFE_INTEGER)

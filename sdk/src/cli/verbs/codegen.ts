@@ -34,15 +34,15 @@ export function register(program: Command): void {
   const command = program
     .command('codegen')
     .summary('typed code for a schema: SystemVerilog, C, C++, Python or TypeScript')
-    .description('Writes ids, enum values and typed functions for a schema file (docs/codegen.md).')
-    .argument('<schema>', 'schema file (docs/schema.md)');
+    .description('Writes ids, enum values and typed functions for a schema file (docs/reference/codegen.md).')
+    .argument('<schema>', 'schema file (docs/reference/schema.md)');
   const languages = Object.keys(LANGUAGES) as CodegenLanguage[];
   for (const language of languages) {
     const others = languages.filter((other) => other !== language);
     command.addOption(new Option(`--${language}`, LANGUAGES[language]).conflicts(others));
   }
   command
-    .option('-o, --output <file>', 'where to; default stdout')
+    .option('-o, --output <file>', 'output file (default: stdout)')
     .option('--force', 'replace a file that `uscope codegen` has not generated')
     .option(
       '--name <name>',

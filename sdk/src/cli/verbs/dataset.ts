@@ -32,8 +32,8 @@ export function register(program: Command): void {
     )
     .argument('<action>', 'ls, check, rm, compact, stats')
     .argument('<dataset>', 'a directory that uscope export has made')
-    .argument('[run...]', 'of rm: the runs; * matches any characters')
-    .option('--dry-run', 'of rm: only list the runs')
+    .argument('[run...]', 'for rm: the runs; * matches any characters')
+    .option('--dry-run', 'for rm: only list the runs')
     .option('--json', 'one JSON document')
     .action(async (action: string, dataset: string, runs: string[], options: DatasetOptions) => {
       if (action !== 'rm' && runs.length > 0) throw new UscopeError('CLI_USAGE', `${action} takes no runs`);

@@ -24,9 +24,8 @@ import {
 } from '../common/export-arguments.js';
 import { withForeignHint } from '../common/foreign-hint.js';
 import { ExitCode, io, printJson } from '../common/io.js';
-import { parseCount } from '../common/numbers.js';
+import { append, parseCount } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
-import { append } from '../common/repeated.js';
 import { type RunFiles, runsOf } from '../common/run-directories.js';
 
 interface ExportOptions {
@@ -51,7 +50,10 @@ export function register(program: Command): void {
     )
     .argument('<trace...>', 'traces, directories with traces, or URLs; a directory with traces is a run')
     .requiredOption('-o, --output <dataset>', 'the dataset; it is made where there is none')
-    .option('--run <name>', 'name of the run, of one only (default: name of the directory of its traces)')
+    .option(
+      '--run <name>',
+      'name of the run, if there is one only (default: name of the directory of its traces)',
+    )
     .option('--tables <list>', `which tables: ${TABLES.join(',')} (default: all but cycles)`)
     .option('--window <cycles>', `cycles of a row of counters (default: ${DEFAULT_WINDOW})`)
     .option('--tag <key=value>', 'a column of traces with that value (may be repeated)', append, [])

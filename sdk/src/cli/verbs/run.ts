@@ -23,7 +23,7 @@ import {
   parseTags,
 } from '../common/export-arguments.js';
 import { ExitCode, io } from '../common/io.js';
-import { append } from '../common/repeated.js';
+import { append, parseSeconds } from '../common/option-values.js';
 import { ringServeArguments } from '../common/ring-arguments.js';
 import { compressionOf, intervalOf } from '../common/writer-arguments.js';
 
@@ -71,8 +71,8 @@ export function register(program: Command): void {
       command: simulator,
       serveArguments: serveArguments(options),
       endpoint: options.endpoint,
-      timeoutMs: millisecondsOf(options.timeout),
-      daemonTimeoutMs: millisecondsOf(options.daemonTimeout),
+      timeoutMs: parseSeconds('--timeout', options.timeout),
+      daemonTimeoutMs: parseSeconds('--daemon-timeout', options.daemonTimeout),
       json: options.json,
       onEnd: exported?.run,
     };
@@ -158,11 +158,4 @@ function serveArguments(options: RunArguments): string[] {
   const plain = given.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   const flags = [...(options.small ? ['--small'] : []), ...(options.index === false ? ['--no-index'] : [])];
   return [...plain, ...flags, ...ringServeArguments(options)];
-}
-
-function millisecondsOf(seconds: string | undefined): number | undefined {
-  if (seconds === undefined) return undefined;
-  const ms = Math.round(Number(seconds) * 1000);
-  if (/^\d+(\.\d+)?$/.test(seconds) && ms >= 1 && ms <= 0x7fff_ffff) return ms;
-  throw new UscopeError('CLI_USAGE', `"${seconds}" is no number of seconds; write 30 or 0.5`);
 }

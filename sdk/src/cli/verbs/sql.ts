@@ -18,6 +18,7 @@ import {
 import { ElfSymbols } from '../../semantics/program/index.js';
 import { type AtomicOptions, writeFileAtomically } from '../../writer/output/atomic-file.js';
 import { io } from '../common/io.js';
+import { parseSeconds } from '../common/option-values.js';
 import { type Form, RowPrinter } from '../sql/print.js';
 import { historyPath, prompt } from '../sql/prompt.js';
 import { SqlSources } from '../sql/sources.js';
@@ -49,7 +50,7 @@ export function register(program: Command): void {
     .command('sql')
     .summary('questions in SQL about datasets and traces')
     .description(
-      'Asks one question in SQL about datasets that uscope export has made, or about traces. It reads only, and only those.',
+      'Answers one question in SQL about datasets that uscope export has made, or about traces. It reads only them and changes nothing.',
     )
     .argument('[source-or-query...]', 'datasets, traces or directories with traces, and last the question')
     .option('-f, --file <query.sql>', 'the question is in a file; all arguments are datasets or traces')
@@ -59,9 +60,12 @@ export function register(program: Command): void {
     .option('--jsonl', 'one JSON object per row')
     .option('--csv', 'comma-separated values')
     .option('--markdown', 'a table in Markdown')
-    .option('--run <name>', 'name of the run, of one trace or directory (default: made of the directory’s)')
-    .option('--timeout <seconds>', 'longest time of the question, and of making the tables of traces')
-    .option('--memory <size>', 'most memory of the engine, and of making the tables, such as 2GB')
+    .option(
+      '--run <name>',
+      'name of the run, for one trace or directory (default: made from the name of the directory)',
+    )
+    .option('--timeout <seconds>', 'limit of time for the question, and for making the tables of traces')
+    .option('--memory <size>', 'limit of memory for the engine, and for making the tables, such as 2GB')
     .option('--no-links', 'leave out the column with the command that opens the viewer at a row')
     .option('--elf <file>', 'the program that ran, for the names of functions')
     .option('--questions', 'list the ready-made questions')
@@ -74,7 +78,7 @@ async function sql(args: readonly string[], options: SqlOptions): Promise<void> 
     return;
   }
   const shape = { form: formOf(options), links: options.links };
-  const timeoutMs = options.timeout === undefined ? undefined : parseSeconds(options.timeout);
+  const timeoutMs = parseSeconds('--timeout', options.timeout);
   const limits = { memory: options.memory, timeoutMs, functions: await functionsOf(options.elf) };
   if (options.run !== undefined) checkRunName(options.run);
   if (options.file === undefined && options.output === undefined && (await areAllSources(args))) {
@@ -251,10 +255,4 @@ function formOf({ json, jsonl, csv, markdown, output }: SqlOptions): Form {
   if (chosen.length + (output === undefined ? 0 : 1) > 1)
     throw new UscopeError('CLI_USAGE', 'choose one form of output');
   return (chosen[0]?.[0] ?? 'table') as Form;
-}
-
-function parseSeconds(text: string): number {
-  const seconds = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && seconds > 0 && seconds <= 86_400) return seconds * 1000;
-  throw new UscopeError('CLI_USAGE', `--timeout "${text}" is no number of seconds up to 86400`);
 }

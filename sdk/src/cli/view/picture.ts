@@ -65,7 +65,7 @@ interface Asked {
 export function parsePicture(out: string, options: PictureOptions): Asked {
   return {
     kind: /\.svg$/i.test(out) ? 'svg' : 'png',
-    ...parseSize(options.size),
+    ...parsePixels(options.size),
     theme: choice('--theme', options.theme, THEMES) ?? THEMES[0],
     form: choice('--form', options.form, PICTURE_FORMS) ?? PICTURE_FORMS[0],
     core: options.core ?? null,
@@ -192,7 +192,7 @@ function cyclesOf(text: string | undefined): Asked['cycles'] {
   return { from: Number(from), to: Number(to) };
 }
 
-function parseSize(text: string | undefined): { width: number; height: number } {
+function parsePixels(text: string | undefined): { width: number; height: number } {
   if (text === undefined) return DEFAULT_SIZE;
   const [, width = 0, height = 0] = (/^(\d{1,5})x(\d{1,5})$/i.exec(text) ?? []).map(Number);
   const isFine = [width, height].every((pixels) => pixels >= MIN_PIXELS && pixels <= MAX_PIXELS);

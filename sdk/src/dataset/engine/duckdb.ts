@@ -17,7 +17,7 @@ const VERSION = '1.5.6-r.1';
 
 /** PyPI has no package with the engine for Node.js. */
 const WITH_PYTHON =
-  "; without npm, uscope export makes tables that Python's duckdb, pandas and Polars read (docs/dataset-python.md)";
+  "; without npm, uscope export makes tables that Python's duckdb, pandas and Polars read (docs/how-to/dataset.md)";
 
 /** @throws UscopeError DATASET_ENGINE where the package is not installed, or not for this machine */
 export async function loadEngine(): Promise<Engine> {

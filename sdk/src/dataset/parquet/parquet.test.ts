@@ -7,12 +7,10 @@ import { theEngine } from '../../../../test/support/dataset-rows.js';
 import { cases } from '../../../../test/support/effort.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { generator } from '../../../../test/support/recorded-run.js';
-import { sourceDigest } from '../../../kernel/embed.mjs';
 import { quoted } from '../engine/duckdb.js';
 import { BooleanColumn, CodeColumn, type Column, NumberColumn, TextColumn, WordColumn } from './columns.js';
 import { GZIP, type PageCodec, pageCodec } from './compression.js';
 import { LabelDictionary, LaterDictionary, NumberDictionary } from './dictionary.js';
-import * as kernel from './kernel/parquet-wasm.js';
 import { ListColumn, MapColumn } from './list-column.js';
 import { PageBudget } from './page-budget.js';
 import { PhysicalType } from './schema.js';
@@ -23,10 +21,6 @@ limitOfFile(MANY_CASES_MS);
 
 const directory = mkdtempSync(join(tmpdir(), 'uscope-parquet-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
-
-it('the kernel that is checked in was compiled from the sources next to it (else: make -C sdk/kernel/parquet)', () => {
-  expect(kernel.SOURCES_SHA256).toBe(sourceDigest(kernel.SOURCES));
-});
 
 async function query(sql: string): Promise<unknown[][]> {
   const { api } = await theEngine();

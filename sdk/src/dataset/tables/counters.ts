@@ -1,6 +1,6 @@
 /** The table `counters`: one row for each counter and window of cycles in which something happened. */
 import type { StorageDef } from '../../format/types.js';
-import { isCounterStorage } from '../../semantics/cpu/index.js';
+import { isCounterStorage } from '../../format/types.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { nameColumn } from '../files/labels.js';
 import { type Destination, PartFiles } from '../files/part-files.js';

@@ -3,16 +3,15 @@ import type { Trace } from '../../reader/index.js';
 import {
   BlockEnd,
   BlockFlag,
-  type CpuCore,
-  type CycleOfTick,
-  cyclesOf,
   endOf,
   type InstructionBlock,
   lowerBound,
   NO_PRODUCER,
   rowNumber,
   sideTick,
-} from '../../semantics/cpu/index.js';
+} from '../../semantics/blocks/block.js';
+import { type CycleOfTick, cyclesOf } from '../../semantics/blocks/cycles.js';
+import type { CpuCore } from '../../semantics/cpu/index.js';
 import { labelColumn } from '../files/labels.js';
 import { ColumnNames } from '../files/names.js';
 import { type Destination, PartFiles } from '../files/part-files.js';

@@ -1,8 +1,7 @@
 /** The table `slots`, divided by storage: one row for each value that a slot held, from when it was set until it changed or was cleared. */
 import type { FrameCursor } from '../../format/frame.js';
-import { Action, type StorageDef } from '../../format/types.js';
+import { Action, isCounterStorage, type StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
-import { isCounterStorage } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { Destination, PartFiles } from '../files/part-files.js';
 import { NumberColumn } from '../parquet/columns.js';

@@ -1,17 +1,16 @@
 /** The table `stages`: one row for each visit of an instruction to a stage. */
 import {
   BlockEnd,
-  type CpuCore,
-  cyclesOf,
   endOf,
   type InstructionBlock,
-  NO_STAGE,
   rowNumber,
   stageOf,
   stagesBegin,
   stageValueOf,
   stayTicks,
-} from '../../semantics/cpu/index.js';
+} from '../../semantics/blocks/block.js';
+import { cyclesOf } from '../../semantics/blocks/cycles.js';
+import { type CpuCore, NO_STAGE } from '../../semantics/cpu/index.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
 import { CodeColumn, NumberColumn } from '../parquet/columns.js';
 import { LabelDictionary } from '../parquet/dictionary.js';

@@ -1,9 +1,11 @@
 /** The columns of `instructions` that only depend on what is executed: address, machine code, text and class. */
+
+import { type InstructionBlock, Known } from '../../semantics/blocks/block.js';
 import {
   INSTRUCTION_CLASSES,
   InstructionClassifier,
 } from '../../semantics/cpu/analysis/instruction-class.js';
-import { type CpuCore, type InstructionBlock, Known } from '../../semantics/cpu/index.js';
+import type { CpuCore } from '../../semantics/cpu/index.js';
 import { CodeColumn, type FlatColumn, TextColumn, WordColumn } from '../parquet/columns.js';
 import { LabelDictionary, NumberDictionary } from '../parquet/dictionary.js';
 import { PhysicalType } from '../parquet/schema.js';

@@ -1,4 +1,4 @@
-/** Names and numbers of recorded transactions: those of FTR, which are also those of the events that record them (docs/transactions.md). */
+/** Names and numbers of recorded transactions: those of FTR, which are also those of the events that record them (docs/how-to/transactions.md). */
 import { FieldType } from '../../format/types.js';
 
 /** Tags of chunks; the odd ones of them have LZ4 content. */

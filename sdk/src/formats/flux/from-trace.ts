@@ -16,7 +16,7 @@ import {
   SF_SPARSE,
 } from '../../format/types.js';
 import { payloadLayout, type Trace } from '../../reader/index.js';
-import { stateJustBefore, traceStart } from '../../stream/start-state.js';
+import { stateBefore, traceStart } from '../../reader/queries/state-before.js';
 import { StringRefs } from '../../stream/string-refs.js';
 import { wordAt } from '../common/event-values.js';
 import type { ByteOutput, ConversionContext, FormatOption, OutputFiles } from '../common/foreign-format.js';
@@ -195,7 +195,7 @@ class Exporter {
   /** What a part of a longer trace holds at its beginning, as settings. */
   async begin(refs: StringRefs): Promise<void> {
     const { trace } = this;
-    const state = await stateJustBefore(trace, await traceStart(trace));
+    const state = await stateBefore(trace, await traceStart(trace));
     const { layout, cells } = state;
     const wanted = new Set<number>();
     refs.forEachInState(state, (word) => wanted.add(cells[word]));

@@ -190,7 +190,7 @@ function isShort(chunk: RawChunk): boolean {
   return first !== undefined && first.sourceStream === null;
 }
 
-// From what is sorted to the frames of the trace.
+// Turns what is sorted into the frames of the trace.
 
 /** Upper halves of times that are safe integers are below. */
 const SAFE_UPPER = 2 ** 21;

@@ -1,9 +1,8 @@
 /** Values of counters and occupancies of buffers, each time they change, and events that name no instruction as instants. */
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
-import { Action, SF_BUFFER, type StorageDef } from '../../format/types.js';
+import { Action, isCounterStorage, SF_BUFFER, type StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import type { ProtocolEvent } from '../../semantics/common/describe.js';
-import { isCounterStorage } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { ItemStream } from '../../stream/item-stream.js';
 import type { ConversionContext } from '../common/foreign-format.js';

@@ -1,10 +1,11 @@
 /** The frames of a trace that is written from logs of instructions: one per time at which something happens, whichever core it concerns. */
+
 import type { Action, Schema } from '../../format/types.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import type { TraceOutput } from '../../stream/trace-output.js';
 import type { TraceStats } from '../../writer/index.js';
 import { upperBits } from '../../writer/records/field-plan.js';
 import type { RecordBatch } from '../../writer/records/record-batch.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import { TraceFrames, writeFrames } from '../common/trace-frames.js';
 import type { SlotPool } from './core-records.js';

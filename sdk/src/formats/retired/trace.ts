@@ -3,10 +3,10 @@
 import { UscopeError } from '../../base/errors.js';
 import { Action, type Schema } from '../../format/types.js';
 import { SchemaBuilder } from '../../schema/index.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import type { TraceOutput } from '../../stream/trace-output.js';
 import type { TraceStats } from '../../writer/index.js';
 import type { RecordBatch } from '../../writer/records/record-batch.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import {
   addCpuEvents,
   addProperties,
@@ -46,7 +46,7 @@ const RETIRE = 0;
 const EXCEPTION = 1;
 const MACHINE = 3;
 const Field = { ENTITY_ID: 0, PC: 1, INST_BITS: 2, PRIV_LEVEL: 3 } as const;
-/** Of annotations (docs/formats/konata.md): what the instruction is, and remarks. */
+/** Of annotations (docs/reference/formats/konata.md): what the instruction is, and remarks. */
 const AnnotationKind = { NAME: 0, REMARK: 1 } as const;
 
 /** @throws UscopeError CONVERT_OPTION; null without the option */

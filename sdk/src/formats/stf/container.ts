@@ -40,8 +40,8 @@ export function decompressed(
   return container === 'xz' ? unxz(pieces) : decompressZstd(pieces, 0);
 }
 
-// The chunked container `.zstf`: `ZSTF`, u64 markers per chunk, i64 offset of the index, chunks (a zstd frame each) from byte 20, and the index:
-// u64 n, then per chunk i64 file offset, u64 address of its first instruction, u64 uncompressed size.
+// The chunked container `.zstf`: `ZSTF`, u64 markers per chunk, i64 offset of the index, then chunks from byte 20. Each chunk is a zstd frame.
+// The index is u64 n, then per chunk i64 file offset, u64 address of its first instruction, u64 uncompressed size.
 
 export const ZSTF_HEADER_BYTES = 20;
 export const ZSTF_ENTRY_BYTES = 24;

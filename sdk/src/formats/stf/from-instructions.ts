@@ -8,8 +8,8 @@ import {
   findCores,
   type Instruction,
   InstructionEnd,
-  instructions,
 } from '../../semantics/cpu/index.js';
+import { instructions } from '../../semantics/instructions/instructions.js';
 import type { ConversionContext, FormatOption, OutputFiles } from '../common/foreign-format.js';
 import { choice, refused } from '../common/options.js';
 import { AddressJoin } from './address-join.js';

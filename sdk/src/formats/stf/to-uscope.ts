@@ -4,7 +4,7 @@
  */
 
 import { Action, qualifiedName, type Schema } from '../../format/types.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { type Imported, untilCut } from '../common/cut.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import type { Tally } from '../common/report.js';

@@ -4,19 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { coreSchema, frame, set, stage, TraceBuilder } from '../../../../test/support/build-trace.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { frameLz4 } from '../../../../test/support/lz4-frame.js';
-import { sourceDigest } from '../../../kernel/embed.mjs';
 import { decompressLz4Block } from '../../codecs/lz4-block.js';
 import { decompressDeltas } from '../codec.js';
 import { type LoadedSegment, memorySource, openTrace, type Trace } from '../index.js';
 import { giveBack, type SegmentKernel, takeKernel } from './segment-kernel.js';
-import { SOURCES, SOURCES_SHA256 } from './segment-wasm.js';
 
 // Properties of hundreds of segments.
 limitOfFile(MANY_CASES_MS);
-
-it('the kernel that is checked in was compiled from the sources next to it (else: make -C sdk/kernel/reader)', () => {
-  expect(SOURCES_SHA256).toBe(sourceDigest(SOURCES));
-});
 
 /** Runs of few bytes at all distances, as records have them, and noise. */
 const raw = fc

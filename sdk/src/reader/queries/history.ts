@@ -12,7 +12,7 @@ import { stateBefore } from './state-before.js';
 
 /** What to follow in one storage; several may name the same storage. */
 export interface Watch {
-  /** By path, own name or id. */
+  /** Path, own name or id. */
   readonly storage: string | number;
   /** Slots `first` to `last`, both inclusive; by default all of them. */
   readonly slots?: readonly [first: number, last: number] | undefined;

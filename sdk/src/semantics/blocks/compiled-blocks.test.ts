@@ -8,7 +8,6 @@ import { TraceBuilder } from '../../../../test/support/build-trace.js';
 import { cases } from '../../../../test/support/effort.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { event, modelSchema, u32 } from '../../../../test/support/pipeline-model.js';
-import { sourceDigest } from '../../../kernel/embed.mjs';
 import { encodeFrames } from '../../format/frame.js';
 import { Action, type FieldDef, FieldType, type Frame, type Item, type Schema } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
@@ -20,17 +19,12 @@ import { SegmentAccess } from '../lifecycle/segments.js';
 import type { InstructionBlock } from './block.js';
 import { compiledBlockOf, compiledRangeBlocks } from './compiled-blocks.js';
 import { type BlocksKernel, giveBlocksKernelBack, takeBlocksKernel } from './kernel/blocks-kernel.js';
-import { SOURCES, SOURCES_SHA256 } from './kernel/blocks-wasm.js';
 import type { RangeBlockOptions } from './options.js';
 import { plainBlockOf } from './plain-blocks.js';
 import { plainRangeBlocks } from './plain-range.js';
 
 // Ten times the cases where all are tried.
 limitOfFile(MANY_CASES_MS);
-
-it('the kernel that is checked in was compiled from its sources (else: make -C sdk/kernel/blocks)', () => {
-  expect(SOURCES_SHA256).toBe(sourceDigest(SOURCES));
-});
 
 const SAMPLES = fileURLToPath(new URL('../../../../../shared/samples/uscope/', import.meta.url));
 const SLOTS = 6;

@@ -1,5 +1,5 @@
 /**
- * Where two streams of retired instructions continue alike after a difference: the fewest instructions skipped after which enough of them agree.
+ * Finds the place from which two streams of retired instructions continue alike after a difference: the fewest instructions skipped after which enough of them agree.
  * `uscope diff --by retired` and the viewer of two runs follow the same rule.
  */
 

@@ -3,8 +3,8 @@ import { UscopeError } from '../../base/errors.js';
 import { Action } from '../../format/types.js';
 import { requireBigint } from '../../reader/arguments.js';
 import type { Trace } from '../../reader/index.js';
-import { type CoreRange, rangeInPs } from './core-range.js';
 import { type CpuCore, requireEntities } from './cores.js';
+import { type CoreRange, rangeInPs } from './query-range.js';
 import { labelOf } from './tracker.js';
 
 /**

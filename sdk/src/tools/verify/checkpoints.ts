@@ -1,5 +1,5 @@
 /**
- * Holds each checkpoint against the state replayed up to it. In files of ours it is the state before its segment (docs/format.md#checkpoints); one existing writer stores
+ * Holds each checkpoint against the state replayed up to it. In files of ours it is the state before its segment (docs/reference/format.md#checkpoints); one existing writer stores
  * the state after it, which shows in segment 0.
  */
 import { SEGMENT_HEADER_SIZE } from '../../format/segment.js';

@@ -1,4 +1,4 @@
-/** Where the index of a trace is: in the trace, or in the file beside it. */
+/** Finds the index of a trace: in the trace, or in the file beside it. */
 import { commitRecordSize, indexOfRecord } from '../../format/commit-record.js';
 import { sealIndexContainer } from '../../format/index-container.js';
 import { commitRecordOffset } from '../../reader/commit-strings.js';

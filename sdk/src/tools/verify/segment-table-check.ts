@@ -1,6 +1,6 @@
-/** The segment table (docs/format.md#segment-table) against the segments that the walk finds. */
+/** The segment table (docs/reference/format.md#segment-table) against the segments that the walk finds. */
 import type { SectionEntry } from '../../format/section-table.js';
-import { SEGMENT_ENTRY_SIZE } from '../../format/segment-table.js';
+import { SEGMENT_ENTRY_SIZE } from '../../format/segment.js';
 import { PagedSource } from '../../reader/paged-source.js';
 import type { CheckedSource } from '../../reader/source.js';
 import type { FindingLog } from './finding.js';

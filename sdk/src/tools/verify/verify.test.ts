@@ -17,8 +17,8 @@ import { cases, stride } from '../../../../test/support/effort.js';
 import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { cpuSchema } from '../../../../test/support/schemas.js';
 import { memorySource } from '../../reader/index.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { TraceWriter } from '../../writer/index.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import type { VerifyReport } from './index.js';
 import { verifyTrace } from './index.js';
 

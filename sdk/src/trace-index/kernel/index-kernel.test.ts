@@ -7,7 +7,6 @@ import { indexOf } from '../../../../test/support/index-sums.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { anyPausedTrace, anyTrace, bytesOf } from '../../../../test/support/random-trace.js';
 import { build, dut, generator, record, schemaWithBuffer } from '../../../../test/support/recorded-run.js';
-import { sourceDigest } from '../../../kernel/embed.mjs';
 import { encodeIndexContainer } from '../../format/index-container.js';
 import type { Item } from '../../format/types.js';
 import { type LoadedSegment, memorySource, openTrace } from '../../reader/index.js';
@@ -15,14 +14,9 @@ import { parseSchema } from '../../schema/index.js';
 import { type IndexPlan, indexPlan } from '../plan.js';
 import { type PassResult, referencePass } from '../reference/reference-pass.js';
 import { createIndexKernel } from './index-kernel.js';
-import { SOURCES, SOURCES_SHA256 } from './index-wasm.js';
 
 // Properties of whole traces.
 limitOfFile(MANY_CASES_MS);
-
-it('the kernel that is checked in was compiled from the sources beside it (else: make -C sdk/kernel/index)', () => {
-  expect(SOURCES_SHA256).toBe(sourceDigest(SOURCES));
-});
 
 const kernel = createIndexKernel()!;
 

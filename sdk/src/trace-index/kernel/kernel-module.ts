@@ -1,6 +1,6 @@
 /** The compiled code of the index (sdk/kernel/index), compiled once, and the memory of its instances. */
 import { compiledOnce } from '../../base/compiled-code.js';
-import { WASM_BASE64 } from './index-wasm.js';
+import { bytes } from '../../wasm/index.wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
 const ALIGNMENT = 64;
@@ -11,7 +11,7 @@ export interface KernelMemory {
 }
 
 /** null without WebAssembly. */
-export const compiledModule = compiledOnce(WASM_BASE64);
+export const compiledModule = compiledOnce(bytes);
 
 /** Makes room for this number of bytes; false: there is none. */
 export function reserve({ memory }: KernelMemory, bytes: number, maxBytes: number): boolean {

@@ -25,7 +25,7 @@ import {
 import { IndexPart } from '../../format/index-container.js';
 import { parseSchema } from '../../schema/index.js';
 import { analyzePerformance } from '../../semantics/cpu/analysis/index.js';
-import { occupancy } from '../../semantics/cpu/occupancy.js';
+import { occupancy } from '../../semantics/storages/occupancy.js';
 import { ChannelKind } from '../channels.js';
 import { decodeTimePart, type TimePart } from '../time-part.js';
 import { referencePass } from './reference-pass.js';

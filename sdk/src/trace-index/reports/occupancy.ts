@@ -1,6 +1,7 @@
 /** How full buffers were over a whole trace, from its index: what `occupancy` finds by reading all of it. */
 
 import { IndexPart } from '../../format/index-container.js';
+import { lastFramePs } from '../../semantics/cpu/query-range.js';
 import {
   type OccupancyFound,
   type OccupancyOptions,
@@ -8,8 +9,7 @@ import {
   type OccupancyWork,
   occupancyReport,
   occupancyWork,
-} from '../../semantics/cpu/occupancy.js';
-import { lastFramePs } from '../../semantics/cpu/query-range.js';
+} from '../../semantics/storages/occupancy.js';
 import { type Channel, ChannelKind } from '../channels.js';
 import type { TraceIndex } from '../questions/trace-index.js';
 import { HeldTimes } from './held-times.js';

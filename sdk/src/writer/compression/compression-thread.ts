@@ -6,7 +6,7 @@ import { zstdPackage } from '#platform/zstd';
 import type { CompressionName } from '../../format/types.js';
 import type { Lz4Compress } from '../../native/kernel-exports.js';
 import type { Compressed, Lz4Job } from '../../native/lz4.js';
-import { bindWasmLz4 } from '../../native/wasm-lz4.js';
+import { bindWasmLz4 } from '../../native/lz4.js';
 import type { CompressionJob, PooledMethod, ThreadAnswer, ThreadRequest } from './compression-job.js';
 import { decompressNow } from './decompress.js';
 

@@ -13,8 +13,6 @@ import {
   Flag,
   HEADER_FLAGS_OFFSET,
   HEADER_SIZE,
-  VERSION_MAJOR,
-  VERSION_MINOR,
 } from '../../format/header.js';
 import {
   CHECKSUMS_AT,
@@ -27,8 +25,7 @@ import {
   SESSION_PAYLOAD_AT,
 } from '../../format/preamble.js';
 import { encodeSessionInfo, NO_CORE, type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
-import type { WriterOptions } from '../contract/options.js';
-import { DEFAULT_CHECKPOINT_INTERVAL_PS } from '../contract/options.js';
+import { DEFAULT_CHECKPOINT_INTERVAL_PS, type WriterOptions } from '../contract/options.js';
 import {
   ioError,
   type OpenOutput,
@@ -96,22 +93,12 @@ export async function beginTrace(
   chunks: readonly ExtraChunk[],
   isFromDamaged = false,
 ): Promise<TraceFile> {
-  const { bytes, preambleEnd, checksums } = layOutPreamble(flags, session, chunks, isFromDamaged);
-  const header = encodeHeader({
-    versionMajor: VERSION_MAJOR,
-    versionMinor: VERSION_MINOR,
-    flags,
-    totalTimePs: 0n,
-    numSegments: 0,
-    preambleEnd,
-    sectionTableOffset: 0n,
-    tailOffset: 0n,
-  });
-  await file.write([header, bytes], 0);
+  const { bytes, header, checksums } = layOutPreamble(flags, session, chunks, isFromDamaged);
+  await file.write([encodeHeader(header), bytes], 0);
   return {
     file,
     openFlags: flags,
-    preambleEnd,
+    preambleEnd: header.preambleEnd,
     sessionPayloadOffset: SESSION_PAYLOAD_AT,
     checksums: { offset: CHECKSUMS_AT, values: checksums },
     session,

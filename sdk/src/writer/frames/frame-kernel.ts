@@ -9,12 +9,12 @@
  * the end of a message are looked through for their end before they are tried.
  */
 import { instanceOf } from '../../base/compiled-code.js';
-import { WASM_BASE64 } from '../../native/frame-run-wasm.js';
 import type { KernelExports, KernelImports } from '../../native/kernel-exports.js';
 import { sharedBuffer } from '../../native/lz4.js';
 import { openNativeKernel } from '../../native/native.js';
 import type { Steps } from '../../state/steps.js';
 import type { StorageState } from '../../state/storage-state.js';
+import { bytes } from '../../wasm/frame_run.wasm.js';
 import type { CutPolicy } from './cut-policy.js';
 import { KernelSums, SUM_BYTES } from './kernel-sums.js';
 import {
@@ -26,9 +26,9 @@ import {
   STORAGE_WORDS,
   storageRows,
 } from './kernel-tables.js';
-import { replaySteps } from './replay-steps.js';
 import type { SegmentBuffer } from './segment-buffer.js';
 import type { Summarizer } from './summarizer.js';
+import { replaySteps } from './turns.js';
 import type { WriterMemory } from './writer-memory.js';
 
 /** Records taken at a time; as many as the largest message of the bridge holds. */
@@ -92,7 +92,7 @@ export function createFrameKernel(
 }
 
 function openWasmKernel(memory: WebAssembly.Memory, imports: KernelImports): KernelExports {
-  compiled ??= new WebAssembly.Module(Buffer.from(WASM_BASE64, 'base64'));
+  compiled ??= new WebAssembly.Module(bytes());
   return instanceOf(compiled, { env: { memory, ...imports } });
 }
 

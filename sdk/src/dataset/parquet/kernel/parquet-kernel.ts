@@ -2,9 +2,8 @@
  * The compiled loops of the Parquet writer (sdk/kernel/parquet) with their memory. One page of one column at a time: `reset`, then what makes its levels and
  * values, then the page itself: `beginPage`, what is put one after the other, `page`. Addresses and the page are valid until the next `reset`.
  */
-import { decodeBase64 } from '../../../base/base64.js';
 import { instanceOf } from '../../../base/compiled-code.js';
-import { WASM_BASE64 } from './parquet-wasm.js';
+import { bytes } from '../../../wasm/parquet.wasm.js';
 
 /** Of a column's values: those that are there, one after the other, and a level for each. */
 export interface Present {
@@ -66,7 +65,7 @@ export class ParquetKernel {
   private end = 0;
 
   constructor() {
-    const module = new WebAssembly.Module(decodeBase64(WASM_BASE64));
+    const module = new WebAssembly.Module(bytes());
     this.code = instanceOf(module);
     this.result = aligned(this.code.__heap_base.value);
     this.next = this.result + RESULT_BYTES;

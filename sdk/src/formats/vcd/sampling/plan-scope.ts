@@ -158,7 +158,7 @@ export class EntryReader {
   }
 }
 
-// The scope in which all channels of a map record their transfers (docs/transactions.md).
+// The scope in which all channels of a map record their transfers (docs/how-to/transactions.md).
 
 export const TRANSACTION_SCOPE = 'tr';
 const KIND = 'channel';

@@ -1,4 +1,4 @@
-/** Maps (docs/formats/vcd.md#maps): which signals of a waveform become what in a trace. YAML to a plan. */
+/** Maps (docs/reference/formats/vcd.md#maps): which signals of a waveform become what in a trace. YAML to a plan. */
 import type { Node } from 'yaml';
 import { isUscopeError, UscopeError } from '../../../base/errors.js';
 import type { DutProperties, Schema } from '../../../format/types.js';

@@ -1,7 +1,7 @@
 /** The compiled code (sdk/kernel/blocks) with its own memory, which only grows: places in it are given out until it is taken the next time. */
 import { compiledOnce, instanceOf, reserved } from '../../../base/compiled-code.js';
 import { UscopeError } from '../../../base/errors.js';
-import { WASM_BASE64 } from './blocks-wasm.js';
+import { bytes } from '../../../wasm/blocks.wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
 const ALIGNMENT = 64;
@@ -87,7 +87,7 @@ export class BlocksKernel {
 }
 
 const free: BlocksKernel[] = [];
-const compiled = compiledOnce(WASM_BASE64);
+const compiled = compiledOnce(bytes);
 
 /** null where there is no WebAssembly. @throws UscopeError ENV_MEMORY */
 export function takeBlocksKernel(): BlocksKernel | null {

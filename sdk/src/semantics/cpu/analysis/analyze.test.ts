@@ -13,7 +13,7 @@ import {
 } from '../../../../../test/support/recorded-run.js';
 import type { Frame } from '../../../format/types.js';
 import { memorySource, openTrace } from '../../../reader/index.js';
-import { occupancy } from '../occupancy.js';
+import { occupancy } from '../../storages/occupancy.js';
 import { analyzePerformance, type CoreReport } from './index.js';
 
 const born = (id: number) => set(0, id, 0, id);

@@ -7,9 +7,9 @@ import { logicalFields } from '../../../format/wide-fields.js';
 import type { Trace } from '../../../reader/index.js';
 import { openTraceFile } from '../../../reader/node.js';
 import { parseSchema } from '../../../schema/index.js';
-import { createCpuSummarizer } from '../../../semantics/cpu/index.js';
 import { createSegmentIndexer } from '../../../trace-index/recording/segment-indexer.js';
 import { TraceWriter } from '../../../writer/index.js';
+import { createCpuSummarizer } from '../../../writer/summary/cpu-summarizer.js';
 import { readRules } from './index.js';
 
 let directory: string;

@@ -1,4 +1,4 @@
-/** Rules of a redaction (docs/cli/slice.md#redaction): what may not be in a trace that others see. YAML or JSON. */
+/** Rules of a redaction (docs/reference/cli/slice.md#redaction): what may not be in a trace that others see. YAML or JSON. */
 import type { Node } from 'yaml';
 import type { ErrorPlace } from '../../../base/errors.js';
 import { isName, NAME_RULE } from '../../../schema/names.js';

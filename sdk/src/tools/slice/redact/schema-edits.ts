@@ -1,6 +1,6 @@
 /** The schema of a redacted trace: scopes that are left, under names that may be seen, and nothing that only dropped ones used. */
 import { UscopeError } from '../../../base/errors.js';
-import { RUN_ID_PROPERTY } from '../../../format/run-properties.js';
+import { RUN_ID_PROPERTY } from '../../../format/dut.js';
 import {
   type DutProperties,
   type FieldDef,
