@@ -23,7 +23,7 @@ function runOne(command: string, args: string[]) {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: root,
     encoding: 'utf8',
-    timeout: 240_000,
+    timeout: BUILDS_MS,
     maxBuffer: 1 << 26,
   });
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });

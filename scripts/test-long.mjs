@@ -6,12 +6,14 @@
  * `N passed, N failed`; the exit status is 0 only when nothing failed.
  */
 import { randomInt } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { make, nodeTool, script } from './commands.mjs';
 import { countsFromOutput, total } from './counts.mjs';
 import { printFailures } from './failures.mjs';
+import { withRunning } from './running-reporter.mjs';
 import { build, runScript, SetupError, setUpPackages } from './setup.mjs';
 import { printResult, ROOT, run } from './step.mjs';
 
@@ -167,6 +169,11 @@ const PARTS = {
     share: 1,
     round: () => script('', 'examples/cores/run.mjs', ['--cocotb']),
   },
+  client: {
+    title: 'C client tests against the library as it is shipped, and under ThreadSanitizer',
+    share: 0.5,
+    round: () => make('', 'dpi', ['-j2', '-O', 'test-unit', 'test-threads']),
+  },
   fuzz: {
     title: 'fuzzing of the C client (libFuzzer)',
     share: 2,
@@ -207,7 +214,9 @@ function torture(seconds, seed, more) {
  */
 function vitest(projects, files) {
   const only = projects.flatMap((project) => ['--project', project]);
-  const reporters = ['--reporter=default', '--reporter=./scripts/again-reporter.mjs'];
+  const reporters = ['default', './scripts/again-reporter.mjs', './scripts/running-reporter.mjs'].map(
+    (name) => `--reporter=${name}`,
+  );
   const args = ['run', ...reporters, ...only, ...files];
   return { ...nodeTool('', 'vitest/vitest.mjs', args), env: { NO_COLOR: '1' } };
 }
@@ -219,6 +228,21 @@ function filesWith(folder, text) {
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => join(folder, name))
     .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes(text));
+}
+
+/**
+ * Runs a command; where it is vitest and is stopped, its output names the tests that it was in.
+ * @param {Command} command
+ */
+async function runNamed(command) {
+  const directory = mkdtempSync(join(tmpdir(), 'uscope-long-'));
+  const list = join(directory, 'running.jsonl');
+  try {
+    const outcome = await run({ ...command, env: { ...command.env, USCOPE_RUNNING: list } });
+    return withRunning(outcome, existsSync(list) ? readFileSync(list, 'utf8') : '');
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 }
 
 /**
@@ -237,7 +261,7 @@ async function runPart({ title, timed, round, seeded }, seconds, seed) {
   for (let n = 0; ; n++) {
     const command = timed ? timed(seconds, seed) : round?.(seed + n);
     if (!command) throw new Error(`${title} has nothing to run`);
-    const outcome = await run({ ...command, timeoutMs });
+    const outcome = await runNamed({ ...command, timeoutMs });
     counts.push(countsFromOutput(outcome));
     longest = Math.max(longest, outcome.seconds);
     const isLast = timed !== undefined || elapsed() + longest > seconds;

@@ -97,7 +97,7 @@ module uscope_rvfi #(
   bit              any_seen = 0;
   longint unsigned due;
   window_t         seen;
-  // The instruction that is recorded. It is no argument of the functions below: simulators copy a structure at each call.
+  // The instruction that is recorded. It is not an argument of the functions below: simulators copy a structure at each call.
   retired_t        current;
   bit [4:0]        id;
   // What is needed of the one before, in order of arrival.

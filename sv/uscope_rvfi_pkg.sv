@@ -94,7 +94,7 @@ package uscope_rvfi_pkg;
     return insn[6:0] == 7'h23 || insn[6:0] == 7'h27 || (insn[6:0] == 7'h2f && insn[31:27] != 5'h02);
   endfunction
 
-  // Cannot read memory, whatever the mask says: some cores (Ibex) set rvfi_mem_rmask on everything that is no store. Custom and vector
+  // Cannot read memory, whatever the mask says: some cores (Ibex) set rvfi_mem_rmask on everything that is not a store. Custom and vector
   // instructions, and loads of a hypervisor, are left to the mask.
   function automatic bit never_reads(input bit [31:0] insn);
     if (is_compressed(insn))

@@ -76,7 +76,7 @@ const PAGES = { index: 'page', runs: 'runs', compare: 'compare', together: 'toge
 for (const [name, folder] of Object.entries(PAGES))
   cpSync(join(SOURCE, folder, 'index.html'), join(TARGET, `${name}.html`));
 
-// The picture of `uscope view --png` where there is no browser. It is no part of the page: Node takes the SDK from the package it is in.
+// The picture of `uscope view --png` where there is no browser. It is not part of the page: Node takes the SDK from the package it is in.
 await build({
   entryPoints: { draw: join(SOURCE, 'headless/main.ts') },
   outdir: join(TARGET, 'node'),

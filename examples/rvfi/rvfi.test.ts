@@ -28,7 +28,7 @@ let stream: RetiredStream;
 function make(target: string): string {
   const run = spawnSync('make', ['--no-print-directory', '-C', HERE, target], {
     encoding: 'utf8',
-    timeout: 240_000,
+    timeout: BUILDS_MS,
   });
   if (run.status !== 0) throw new Error(`make ${target} failed:\n${run.stdout}\n${run.stderr}`);
   return run.stdout;

@@ -16,7 +16,7 @@ export * from './schema/index.js';
 export * as noc from './semantics/noc/index.js';
 /** What traces of processor cores mean: instructions with their stages, stalls, counters. */
 export * as cpu from './semantics/public-cpu.js';
-export { StorageState } from './state/index.js';
+export { StorageState } from './state/storage-state.js';
 export {
   type Losses,
   type RecordMemory,

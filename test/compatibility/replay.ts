@@ -172,7 +172,7 @@ function withUint(bytes: Uint8Array, key: string, value: number): Uint8Array {
   const at = placeBehind(bytes, key);
   if (at < 0) return bytes;
   const size = uintSize(bytes[at]);
-  if (size === 0) throw new Error(`the value of ${key} is no unsigned integer`);
+  if (size === 0) throw new Error(`the value of ${key} is not an unsigned integer`);
   const number = Buffer.alloc(5, 0xce);
   number.writeUInt32BE(value, 1);
   return Buffer.concat([bytes.subarray(0, at), number, bytes.subarray(at + size)]);

@@ -30,7 +30,7 @@ enum {
 };
 
 /*
- * A handle is no address: a mark that no address has, the number of a slot, and the slot's generation
+ * A handle is not an address: a mark that no address has, the number of a slot, and the slot's generation
  * (1..511), so a handle of an earlier trace in the same slot is not one of the present trace. Any value names
  * some slot of the table, which is therefore looked into without asking first what the value is.
  */

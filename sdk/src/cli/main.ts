@@ -208,14 +208,14 @@ function outputError(message: string, write: (text: string) => void): void {
 /** What the command line says is wrong, or names nothing. */
 const isAboutWords = ({ code }: UscopeError): boolean => code === 'CLI_USAGE' || code === 'READER_NAME';
 
-/** What is no trace may be a file of another format. */
+/** What is not a trace may be a file of another format. */
 async function explained(error: UscopeError): Promise<UscopeError> {
   if (!/^(FORMAT|RECOVER)_/.test(error.code)) return error;
   const { withForeignHint } = await import('./common/foreign-hint.js');
   return withForeignHint(error);
 }
 
-/** What the operating system refused, and nobody has given a code: it is no fault of the program. */
+/** What the operating system refused, and nobody has given a code: it is not a fault of the program. */
 async function systemError(failure: unknown): Promise<unknown> {
   const { syscall, code, path, message } = (failure ?? {}) as NodeJS.ErrnoException;
   if (syscall === undefined || code === undefined || isUscopeError(failure)) return failure;

@@ -292,7 +292,7 @@ describe('a question', () => {
     const tables = readdirSync(join(directory, 'live', '.uscope-sql', 'live'));
     expect(tables).toContain('instructions');
     expect(tables).not.toContain('counters');
-    // Columns of these names are no tables.
+    // Columns of these names are not tables.
     await rowsOf('select cycles, stalls from instructions, (from ipc()) limit 1', trace);
     const built = readdirSync(join(directory, 'live', '.uscope-sql', 'live'));
     expect(built).not.toContain('cycles');
@@ -395,7 +395,7 @@ describe('what goes wrong', () => {
     expect(err).toContain(`(${missing})`);
   });
 
-  it('a newer layout, and a directory that is no dataset', async () => {
+  it('a newer layout, and a directory that is not a dataset', async () => {
     const newer = join(directory, 'newer');
     mkdirSync(newer);
     writeFileSync(join(newer, 'uscope-dataset.json'), '{"layout": 99}');

@@ -97,7 +97,7 @@ class TraceWork {
 
   async run(): Promise<{ cores: number; instructions: number; gaps: number }> {
     const { trace, request, units } = this;
-    // A damaged list of segments is no gap in one.
+    // A damaged list of segments is not a gap in one.
     await trace.firstSegmentReaching(0n);
     const onGap = (gap: Gap): void => void this.gaps.set(gap.segment, gap);
     const wantsFollowed = FOLLOWED.some((table) => this.wants(table));

@@ -64,7 +64,7 @@ export function encodeHeader(header: FileHeader): Uint8Array {
  */
 export function decodeHeader(bytes: Uint8Array): FileHeader {
   const reader = new ByteReader(bytes);
-  // A short file of another kind is no trace that was cut.
+  // A short file of another kind is not a trace that was cut.
   if (bytes.length >= 4 && new ByteReader(bytes).u32() !== FILE_MAGIC) {
     throw reader.error('FORMAT_MAGIC', 'not a µScope file: it does not start with "uSCP"', 0);
   }

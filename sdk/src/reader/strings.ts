@@ -53,7 +53,7 @@ export class TraceStrings {
   /**
    * Text of string `index`; null when the trace has no such string: the index is damaged, the trace has no strings, or (in a live
    * trace of another writer) they are written at its end only.
-   * @throws UscopeError READER_RANGE for what is no whole number
+   * @throws UscopeError READER_RANGE for what is not a whole number
    */
   async get(index: number | bigint): Promise<string | null> {
     const number = Number(wholeNumber(index, 'the index of a string'));

@@ -26,7 +26,7 @@ export function parsePeriod(text: string): { readonly ps: number } | { readonly 
   if (frequency === undefined) {
     return { problem: `"${text}" has the unknown unit "${unit}"; ${PERIOD_FORMS}` };
   }
-  if (digits === 0n) return { problem: `"${text}" is no frequency; write 0 for an unknown period` };
+  if (digits === 0n) return { problem: `"${text}" is not a frequency; write 0 for an unknown period` };
   return wholePs(text, 1_000_000_000_000n * scale, digits * frequency);
 }
 

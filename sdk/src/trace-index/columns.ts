@@ -252,7 +252,7 @@ function decodeColumn(
     if (smallDifferences(reader, column, isSigned)) return;
     reader.offset = start;
     wideDifferences(reader, column, isSigned);
-  } else throw reader.error('FORMAT_VALUE', `${form} is no form of a column`, at);
+  } else throw reader.error('FORMAT_VALUE', `${form} is not a form of a column`, at);
 }
 
 function readPacked(reader: ByteReader, at: number, column: Float64Array, isSigned: boolean): void {

@@ -10,17 +10,15 @@ import { acceptDrops, openFromAddress } from './open.js';
 import { linkNow } from './link-state.js';
 import { followAddress } from './navigation.js';
 import { currentEngine, perform } from './perform.js';
-import { beginAtCycles, pictureWhenReady } from './screenshot.js';
 import { inspection } from './inspection.js';
 import { beginLinkedSearch, search } from './search.js';
+import { beginAtCycles } from './start.js';
 import { places } from './places.js';
 import { tellWhenSlow } from './slowness.js';
 import { bindings, info, origin, problems, settings, state } from './store.js';
 import { transactionsShown } from './transactions-shown.js';
 import { answer } from './window-feed.js';
 
-// Of a page that only makes a picture nothing but the picture is shown.
-if (new URLSearchParams(location.search).has('picture')) document.documentElement.dataset.only = 'picture';
 tellWhenSlow();
 openFromAddress();
 acceptDrops();
@@ -60,7 +58,6 @@ Object.assign(window, {
     tracks: () => answer.value,
     transactions: () => transactionsShown.value,
     places: () => places.value,
-    takePicture: pictureWhenReady,
     ask: (kind: QuestionKind, args: never) => currentEngine()?.ask(kind, args) ?? null,
     describe: (row: number) => currentEngine()?.describe(row) ?? null,
   },

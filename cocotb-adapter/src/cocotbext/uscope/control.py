@@ -137,7 +137,7 @@ class Control:
 
     def filter(self, words: "memoryview", first: int, end: int) -> Tuple[int, int, bool]:
         """
-        Takes what is disabled out of a frame's records after its BEGIN. Returns their new end, how many 16-byte records are no items of their
+        Takes what is disabled out of a frame's records after its BEGIN. Returns their new end, how many 16-byte records are not items of their
         own, and whether the frame shall stay: without items, that of a paused trace does not.
         """
         to, extra, items = first, 0, 0

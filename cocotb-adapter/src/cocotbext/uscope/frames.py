@@ -193,7 +193,7 @@ class Frames:
         return True
 
     def _reserve(self, words: int) -> int:
-        """A place for a record that is no item; in a frame or before the next one."""
+        """A place for a record that is not an item; in a frame or before the next one."""
         if self._time is not None:
             if self._at + words - 2 > self._limit:
                 self._make_room(words)

@@ -163,7 +163,7 @@ class Recorder(Frames):
 
     def unresolved_number(self, bits: str, where: str) -> Optional[int]:
         """What is recorded for a value with X or Z; None: nothing. :raises UscopeError: OP_VALUE"""
-        raise UscopeError("OP_VALUE", f"{bits} is no number: {where}")
+        raise UscopeError("OP_VALUE", f"{bits} is not a number: {where}")
 
     # -- ops
 
@@ -272,7 +272,7 @@ class Recorder(Frames):
     def _is_number(self, of: Storage, value: object) -> bool:
         if isinstance(value, int):
             return True
-        self.reject("OP_VALUE", f"{of.path}: {value!r} is no number")
+        self.reject("OP_VALUE", f"{of.path}: {value!r} is not a number")
         return False
 
     # -- events

@@ -145,7 +145,7 @@ class Rvfi:
 
     def _memory(self, channel: int, entity: int, bits: int) -> None:
         xlen = self._xlen
-        # some cores (Ibex) set the mask on everything that is no store
+        # some cores (Ibex) set the mask on everything that is not a store
         may_read = bits & 3 != 3 or bits & 0x7F in _LOADS
         for event, counter, letter in (("mem_read", "loads", "r"), ("mem_write", "stores", "w")):
             mask = self._part(f"mem_{letter}mask", channel, xlen // 8)

@@ -132,7 +132,7 @@ function checkAction(action: string): void {
   if (OF_DAEMON.includes(action) || (CONTROL_ACTIONS as readonly string[]).includes(action)) return;
   throw new UscopeError(
     'BRIDGE_MESSAGE',
-    `"${action.slice(0, 40)}" is no command; there are ${OF_DAEMON.join(', ')}, ${CONTROL_ACTIONS.join(', ')}`,
+    `"${action.slice(0, 40)}" is not a command; there are ${OF_DAEMON.join(', ')}, ${CONTROL_ACTIONS.join(', ')}`,
   );
 }
 

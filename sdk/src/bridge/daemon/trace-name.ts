@@ -94,7 +94,7 @@ async function enter(root: string, directory: string, name: string): Promise<str
   }
   throw new UscopeError(
     'BRIDGE_NAME',
-    `the trace name "${name}" leads through something that is no directory inside ${root}`,
+    `the trace name "${name}" leads through something that is not a directory inside ${root}`,
     { file: directory },
   );
 }

@@ -80,7 +80,7 @@ export class MemoryAccount {
 
   /** Returns unused memory to the machine when this number of bytes is not free. */
   async makeRoom(bytes: number): Promise<void> {
-    // What can never be granted is no reason to give anything up.
+    // What can never be granted is not a reason to give anything up.
     if (this.granted + bytes > this.limit) return;
     for (let round = 0; round < COLLECTIONS && bytes > this.free; round++) {
       giveUpIdle();

@@ -431,7 +431,7 @@ describe('a client that dies', () => {
   });
 });
 
-describe('what is no memory to be trusted', () => {
+describe('what is not a memory to be trusted', () => {
   const session = sessionId(7);
   it.each([
     ['none', () => {}],

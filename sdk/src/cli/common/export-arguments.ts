@@ -19,7 +19,7 @@ export function parseTags(tags: readonly string[]): Record<string, string> {
     if (key === undefined || RESERVED.has(key) || key.startsWith('dut_')) {
       throw new UscopeError(
         'CLI_USAGE',
-        `--tag "${tag}" is not key=value with a key of a-z, 0-9 and _ that is no column of traces`,
+        `--tag "${tag}" is not key=value with a key of a-z, 0-9 and _ that is not a column of traces`,
       );
     }
     parsed[key] = value;

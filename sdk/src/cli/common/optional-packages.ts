@@ -1,6 +1,5 @@
 /** Packages that only some verbs need: npm installs those of recording unless `--omit=optional` says not to, and the others only when asked for. */
 
-import { CANVAS_PACKAGE } from '../../base/canvas-package.js';
 import { UscopeError } from '../../base/errors.js';
 
 interface Need {
@@ -16,7 +15,7 @@ const OPTIONAL: ReadonlyMap<string, Need> = new Map([
   ['zeromq', { who: 'recording and the connection to a daemon need', packages: 'zeromq' }],
   ['@modelcontextprotocol/sdk', MCP],
   ['zod', MCP],
-  ['@napi-rs/canvas', { who: 'uscope view --painter canvas needs', packages: CANVAS_PACKAGE }],
+  ['@napi-rs/canvas', { who: 'uscope view --png needs', packages: '@napi-rs/canvas@1' }],
 ]);
 
 /** Node's message about a package that is not there, as an error that says what to do; null for any other failure. */

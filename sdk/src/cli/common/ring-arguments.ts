@@ -81,7 +81,7 @@ function sizeOf(text: string): number {
   if (bytes !== null && bytes >= MIN_RING_BYTES) return bytes;
   throw new UscopeError(
     'CLI_USAGE',
-    `"${text}" is no size of a ring; write 64MB or 2GB, at least ${MIN_RING_BYTES} bytes`,
+    `"${text}" is not a size of a ring; write 64MB or 2GB, at least ${MIN_RING_BYTES} bytes`,
   );
 }
 
@@ -95,5 +95,5 @@ function spanOf(text: string): RecorderOptions['span'] {
 
 function filesOf(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);
-  throw new UscopeError('CLI_USAGE', `"${text}" is no number of files; write 0 to 9999`);
+  throw new UscopeError('CLI_USAGE', `"${text}" is not a number of files; write 0 to 9999`);
 }

@@ -7,7 +7,7 @@ const MAX_TIME = (1n << 64n) - 1n;
 
 /**
  * `"123"` (ps), `"1.5ns"`, `"3us"`, `"2ms"`, `"1s"` -> ps, exactly.
- * @throws UscopeError CLI_USAGE when it is no time, or not a whole number of ps
+ * @throws UscopeError CLI_USAGE when it is not a time, or not a whole number of ps
  */
 export function parseTime(text: string): bigint {
   const match = /^(\d[\d_]*)(?:\.(\d+))?\s*(ps|ns|us|µs|ms|s)?$/.exec(text.trim());

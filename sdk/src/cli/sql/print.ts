@@ -9,7 +9,7 @@ export type Form = (typeof FORMS)[number];
 /** What DuckDB gives: 64-bit integers as bigint. */
 export type Cell = unknown;
 
-/** Beyond, a table is no table to read; the other forms print all. */
+/** Beyond, a table is not a table to read; the other forms print all. */
 const MAX_TABLE_ROWS = 10_000;
 /** Of EXPLAIN. */
 const PLAN_COLUMNS = 'explain_key,explain_value';

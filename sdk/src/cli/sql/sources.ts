@@ -126,7 +126,7 @@ async function openCache(cache: string, files: readonly string[]): Promise<void>
 async function distrustBelow(path: string): Promise<string | null> {
   const found = await lstat(path);
   const isDirectory = found.isDirectory();
-  const why = isDirectory || found.isFile() ? distrustOf(found) : 'it is no ordinary file or directory';
+  const why = isDirectory || found.isFile() ? distrustOf(found) : 'it is not an ordinary file or directory';
   if (why !== null) return `${path} is not used: ${why}`;
   if (!isDirectory) return null;
   for (const name of await readdir(path)) {

@@ -73,7 +73,10 @@ async function generate(file: string, options: CodegenOptions): Promise<void> {
 function nameOf(file: string, given: string | undefined): string {
   if (given === undefined) return basename(file, extname(file));
   if (NAME.test(given)) return given;
-  throw new UscopeError('CLI_USAGE', `"${given}" is no name; use a letter first, then letters, digits and _`);
+  throw new UscopeError(
+    'CLI_USAGE',
+    `"${given}" is not a name; use a letter first, then letters, digits and _`,
+  );
 }
 
 function readSchemaFile(file: string): string {

@@ -67,7 +67,7 @@ function requestOf(action: string, operand: string | undefined) {
   const kind = Object.hasOwn(OPERANDS, action) ? OPERANDS[action] : undefined;
   if (kind === undefined) {
     const known = Object.keys(OPERANDS).join(', ');
-    throw new UscopeError('CLI_USAGE', `"${action}" is no action; there are ${known}`);
+    throw new UscopeError('CLI_USAGE', `"${action}" is not an action; there are ${known}`);
   }
   if (kind === 'none' && operand !== undefined)
     throw new UscopeError('CLI_USAGE', `${action} takes nothing; "${operand}" is too much`);

@@ -5,7 +5,7 @@ import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { OUTPUT_MODE } from '../../base/file-mode.js';
 import { CtraceFile, type DumpSelection, dumpText, infoText } from '../../formats/ctrace/index.js';
 import { openSource } from '../../reader/node.js';
-import { writeAtomically } from '../../stream/index.js';
+import { writeAtomically } from '../../writer/output/atomic-file.js';
 import { ioError } from '../../writer/output/output-file.js';
 import { tellPartial } from '../common/foreign.js';
 import { io, printBytes, printJson } from '../common/io.js';
@@ -170,7 +170,8 @@ function selectionOf(command: string, { cycles, unit, limit, json }: CtraceArgum
 
 function cyclesOf(text: string): { from: bigint; to: bigint } {
   const [from, to, ...rest] = text.split('-');
-  if (rest.length > 0) throw new UscopeError('CLI_USAGE', `--cycles "${text}" is no range; write 1000-2000`);
+  if (rest.length > 0)
+    throw new UscopeError('CLI_USAGE', `--cycles "${text}" is not a range; write 1000-2000`);
   return {
     from: numberOf('--cycles', from),
     to: to === undefined ? U64_MAX : numberOf('--cycles', to),
@@ -179,7 +180,7 @@ function cyclesOf(text: string): { from: bigint; to: bigint } {
 
 function numberOf(option: string, text: string): bigint {
   if (/^\d{1,20}$/.test(text) && BigInt(text) <= U64_MAX) return BigInt(text);
-  throw new UscopeError('CLI_USAGE', `${option}: "${text}" is no number from 0 to 2^64 - 1`);
+  throw new UscopeError('CLI_USAGE', `${option}: "${text}" is not a number from 0 to 2^64 - 1`);
 }
 
 function isCut(error: unknown): boolean {

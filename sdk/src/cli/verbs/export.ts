@@ -148,7 +148,7 @@ async function changedSince(
   if (since === undefined) return runs;
   const date = Date.parse(since);
   if (Number.isNaN(date))
-    throw new UscopeError('CLI_USAGE', `--since "${since}" is no date; write one such as 2026-01-31`);
+    throw new UscopeError('CLI_USAGE', `--since "${since}" is not a date; write one such as 2026-01-31`);
   const newest = await Promise.all(
     runs.map(async ({ files }) =>
       maxOf(

@@ -99,7 +99,7 @@ interface Export {
   run(paths: readonly string[]): Promise<void>;
 }
 
-/** The arguments are checked before the simulator starts; a failed export is no reason to call the traces bad. */
+/** The arguments are checked before the simulator starts; a failed export is not a reason to call the traces bad. */
 function exportOf(options: RunArguments): Export | undefined {
   const { export: dataset, run, tag } = options;
   if (dataset === undefined) {

@@ -7,9 +7,9 @@ import type { Trace } from '../../reader/index.js';
 import {
   analyzePerformance,
   type PerformanceOptions,
-  type PerformanceReport,
   SYNTHETIC_TIME,
-} from '../../semantics/cpu/analysis/index.js';
+} from '../../semantics/cpu/analysis/analyze.js';
+import type { PerformanceReport } from '../../semantics/cpu/analysis/report.js';
 import { type CpuCore, findCore, findCores } from '../../semantics/cpu/cores.js';
 import type { AtomicOptions } from '../../writer/output/atomic-file.js';
 import { printForeignStats, splitFrom } from '../common/foreign.js';

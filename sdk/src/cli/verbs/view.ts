@@ -47,10 +47,6 @@ export function register(program: Command): void {
     .option('--size <WxH>', 'size of the picture in pixels; by default 1280x720')
     .option('--theme <name>', 'theme of the picture: light (default) or dark')
     .option('--form <name>', 'form of the picture: auto (default), classic, folded, straight, strip')
-    .option(
-      '--painter <name>',
-      'what paints the picture: browser or canvas; by default a browser if there is one',
-    )
     .option('--force', 'with --png and --export: replace files that are there already')
     .option('--read-only', 'the page controls nothing, and asks nothing in SQL')
     .option('--no-token', 'let every user of this machine look; the page is read-only')
@@ -98,9 +94,7 @@ function severalOf(files: readonly string[], options: ViewOptions): ViewSeveralR
 
 /** @throws UscopeError CLI_USAGE */
 function refusePictureOptions(options: ViewOptions): void {
-  const name = (['cycles', 'size', 'theme', 'form', 'painter'] as const).find(
-    (one) => options[one] !== undefined,
-  );
+  const name = (['cycles', 'size', 'theme', 'form'] as const).find((one) => options[one] !== undefined);
   if (name) throw new UscopeError('CLI_USAGE', `--${name} is for pictures: add --png OUT, or use --at CYCLE`);
 }
 

@@ -23,7 +23,7 @@ import type { ShownTime, SqlAnswerer, ViewQuestion } from '../../view/index.js';
 import { type Cell, json } from '../sql/print.js';
 import { Turns } from './turns.js';
 
-/** Beyond, a page is no place to read a table; neither is a longer text. */
+/** Beyond, a page is not a place to read a table; neither is a longer text. */
 const MAX_ROWS = 1000;
 const MAX_CHARACTERS = 4_000_000;
 const WINDOW = 10_000;

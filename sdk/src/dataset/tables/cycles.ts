@@ -32,7 +32,7 @@ export class CyclesSink implements RawSink {
   }
 
   /**
-   * null: the unit is no core.
+   * null: the unit is not a core.
    * @param retired instructions in each cycle; null: the core has no instructions
    */
   static create(

@@ -15,7 +15,7 @@ import { type Destination, PartFiles } from '../files/part-files.js';
 import { CodeColumn, NumberColumn } from '../parquet/columns.js';
 import { LabelDictionary } from '../parquet/dictionary.js';
 
-/** Values that are no stage of the core are its number plus this. */
+/** Values that are not a stage of the core are its number plus this. */
 const FOREIGN = 0x1_0000;
 
 export class StagesTable {

@@ -13,7 +13,7 @@ import { InstructionTexts } from './instruction-texts.js';
 
 export class StaticColumns {
   private readonly pc = new WordColumn('pc', true);
-  /** Differences of machine codes are no smaller than they are. */
+  /** Differences of machine codes are not smaller than they are. */
   private readonly bitValues = new NumberDictionary();
   private readonly bits = new CodeColumn('bits', this.bitValues, PhysicalType.INT64);
   private readonly texts: InstructionTexts | null;

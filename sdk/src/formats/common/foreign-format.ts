@@ -30,7 +30,7 @@ export interface ConversionContext {
   readonly report: ConversionReport;
   /** Called now and then with the part of the input that is done, 0 to 1. */
   readonly onProgress?: ((part: number) => void) | undefined;
-  /** Something odd that the user should know and that is no error; once per kind. */
+  /** Something odd that the user should know and that is not an error; once per kind. */
   readonly onWarning?: ((message: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }

@@ -49,7 +49,7 @@ export type FieldSpec = readonly (readonly [
 ])[];
 const { U8, U16, U32, U64, STRING_REF } = FieldType;
 
-/** Payloads of the events that say everything. `bytes` follows an event of whose texts one is no UTF-8, holds NUL, or is too long. */
+/** Payloads of the events that say everything. `bytes` follows an event of whose texts one is not UTF-8, holds NUL, or is too long. */
 export const ROOT_EVENTS = {
   dir: [
     ['tag', U8],

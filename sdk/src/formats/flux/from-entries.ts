@@ -141,7 +141,7 @@ class EntryBuilder {
       }
       default: {
         const entry = entryOf(meta, fields);
-        if (!entry) throw source(`${meta} is no entry`);
+        if (!entry) throw source(`${meta} is not an entry`);
         this.entry(n(0), entry);
       }
     }

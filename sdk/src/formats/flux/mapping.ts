@@ -73,7 +73,7 @@ export const META_EVENTS = {
     ...{ description: 'string', type: 'u8', descriptor: 'string', from: 'u32', to: 'u32' },
   },
   domain: fieldsOfEntry(FluxTag.DOMD),
-  /** `origin`: ps, or units of what is no time, that are at time 0 of this trace. `effective`: the domain with the default put in. */
+  /** `origin`: ps, or units of what is not a time, that are at time 0 of this trace. `effective`: the domain with the default put in. */
   open: {
     ...{ trace: 'u32', id: 'u32', domain: 'string', effective: 'string' },
     ...{ start: 'i64', rate: 'string', origin: 'i64' },
@@ -158,7 +158,7 @@ export interface DomainUnit {
 const PREFIXES = 'yzafpnum kMGTPEZY';
 const PICO = PREFIXES.indexOf('p');
 
-/** What is no time counts as if a unit were a ps, on a separate clock. */
+/** What is not a time counts as if a unit were a ps, on a separate clock. */
 export function unitOf(domain: string): DomainUnit {
   const match = /^([yzafpnumkMGTPEZY]?)s(10{0,2})?$/.exec(domain);
   if (!match) return { isTime: false, num: 1n, den: 1n };

@@ -110,7 +110,7 @@ export class MemberCursor extends ValueBytes {
   at = 0;
   size = 0;
 
-  /** To the next member; false after the last one. @throws UscopeError CONVERT_FORMAT for bytes that are no members */
+  /** To the next member; false after the last one. @throws UscopeError CONVERT_FORMAT for bytes that are not members */
   advance(): boolean {
     if (this.left <= 0) return false;
     this.member = this.pint();

@@ -66,7 +66,7 @@ export class Bits {
   }
 }
 
-/** The value that 64 bits represent, of types that are no texts. Integers are taken modulo 2^64. */
+/** The value that 64 bits represent, of types that are not texts. Integers are taken modulo 2^64. */
 export function valueOfBits(type: FtrType, bits: bigint): boolean | bigint | number {
   if (type === FtrType.BOOLEAN) return bits !== 0n;
   if (type === FtrType.INTEGER) return BigInt.asIntN(64, bits);
@@ -106,7 +106,7 @@ export function bitsOfValue(type: FtrType, value: FtrValue): bigint {
     return BigInt.asUintN(64, value);
   throw new UscopeError(
     'CONVERT_SOURCE',
-    `a ${typeof value} is no value of the type ${TYPE_NAMES[type] ?? type}`,
+    `a ${typeof value} is not a value of the type ${TYPE_NAMES[type] ?? type}`,
   );
 }
 
@@ -131,7 +131,7 @@ export function textOf(bytes: Uint8Array): FtrText {
 
 const looseDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** To be shown: what is no UTF-8 becomes U+FFFD. */
+/** To be shown: what is not UTF-8 becomes U+FFFD. */
 export function shownText(text: FtrText): string {
   return typeof text === 'string' ? text : looseDecoder.decode(text);
 }

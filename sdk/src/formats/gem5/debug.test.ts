@@ -369,7 +369,7 @@ describe('stats.txt', () => {
       [4, 9],
     ]);
     expect(rows.get('kept values of stats.txt')).toBe(6);
-    expect(rows.get('dropped values of stats.txt that are no whole numbers')).toBe(2);
+    expect(rows.get('dropped values of stats.txt that are not whole numbers')).toBe(2);
   });
 
   it.each([

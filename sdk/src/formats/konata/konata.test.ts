@@ -113,7 +113,7 @@ describe('the reader', () => {
     await expect(read(bytesOf(text))).rejects.toMatchObject({ code, place: { file: 'log', offset } });
   });
 
-  it('a line without end is no text: CONVERT_LIMIT', async () => {
+  it('a line without end is not text: CONVERT_LIMIT', async () => {
     const place = { file: 'log', offset: 12 };
     await expect(read(bytesOf(header + 'x'.repeat(2_000_000)))).rejects.toMatchObject({
       code: 'CONVERT_LIMIT',
@@ -276,7 +276,7 @@ describe('Kanata to µScope', () => {
         end: 'in_flight',
         stages: 'F@9',
         on: [],
-        texts: ['add is no address'],
+        texts: ['add is not an address'],
       },
     ]);
     rmSync(path);

@@ -45,7 +45,10 @@ export async function writeCounters(
   const { writer, toNs } = target;
   const { report, signal, onProgress } = context;
   const samples = report.kept('changes of counters and buffers', 'counter samples');
-  const otherOps = report.dropped('changes of storages that are no counters and no buffers', 'VCD has them');
+  const otherOps = report.dropped(
+    'changes of storages that are neither counters nor buffers',
+    'VCD has them',
+  );
   const otherEvents = report.dropped('events that are not about instructions', 'VCD has them');
   const ofInstructions = report.dropped(
     'events about instructions that no slice says',

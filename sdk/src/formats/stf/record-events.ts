@@ -6,7 +6,7 @@
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import { qualifiedName, type Schema } from '../../format/types.js';
 import { type Fields, SchemaBuilder, type ScopeBuilder } from '../../schema/index.js';
-import { SYNTHETIC_TIME } from '../../semantics/cpu/analysis/index.js';
+import { SYNTHETIC_TIME } from '../../semantics/cpu/analysis/analyze.js';
 import { StringOutput } from '../../stream/string-remap.js';
 import {
   addCpuEvents,

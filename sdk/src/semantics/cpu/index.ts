@@ -1,5 +1,5 @@
 /** Cores in traces with the `cpu` protocol: what they are, what happened in them and how they performed. */
-export { analyzePerformance, type PerformanceOptions } from './analysis/index.js';
+export { analyzePerformance, type PerformanceOptions } from './analysis/analyze.js';
 export {
   INSTRUCTION_CLASSES,
   type InstructionClass,
@@ -32,8 +32,8 @@ export {
   type StageEntry,
   type Trap,
 } from './lifecycle.js';
-export { MAX_MEETINGS, MEETING_AGREES, MEETING_WINDOW, meetingSkips } from './meeting.js';
 export { birthOf, type Numbering } from './numbering.js';
 export { type CoreRange, type QueryRange, rangeInPs } from './query-range.js';
+export { MAX_MEETINGS, MEETING_AGREES, MEETING_WINDOW, meetingSkips } from './realignment.js';
 export { type DisassembleOptions, disassemble, isUnknown } from './riscv/index.js';
 export { type CoreStall, firstAt, stalls } from './searches.js';

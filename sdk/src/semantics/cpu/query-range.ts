@@ -113,7 +113,7 @@ export interface SeriesGrid {
 export const MAX_POINTS = 65_536;
 
 /**
- * At most `points` intervals over a range. Where they are no shorter than `step` ticks, they begin and end at multiples of it.
+ * At most `points` intervals over a range. Where they are not shorter than `step` ticks, they begin and end at multiples of it.
  * @throws UscopeError READER_RANGE when `points` is not 1 to 65,536
  */
 export function seriesGrid(range: PsRange, tickPs: bigint, points: number, step = 1n): SeriesGrid {

@@ -9,7 +9,7 @@ import { labelOf } from './tracker.js';
 
 /**
  * When an instruction at an address is fetched for the first time in a range; null when none is.
- * @throws UscopeError READER_NAME (the core records no instructions or no addresses), READER_RANGE (the address is no bigint), FORMAT_* for damage
+ * @throws UscopeError READER_NAME (the core records no instructions or no addresses), READER_RANGE (the address is not a bigint), FORMAT_* for damage
  */
 export async function firstAt(
   trace: Trace,

@@ -256,7 +256,7 @@ describe('counters over a range', () => {
     );
   });
 
-  it('refuse what is no counter and no range', async () => {
+  it('refuse what is not a counter or a range', async () => {
     const trace = await open(steady, null);
     await expect(counters(trace, { counters: ['regs'] })).rejects.toThrow(/READER_NAME.*no counter/);
     await expect(counters(trace, { counters: ['comitted'] })).rejects.toThrow(

@@ -48,7 +48,7 @@ export async function counterWork(trace: Trace, options: CounterOptions): Promis
 
 function selectCounters(trace: Trace, { counters: names, core }: CounterOptions): readonly StorageDef[] {
   const usual = core ? core.counters : trace.schema.storages.filter(isCounterStorage);
-  const why = 'is no counter: a counter is dense and has one slot with one u64 field';
+  const why = 'is not a counter: a counter is dense and has one slot with one u64 field';
   return chosenStorages(trace, names, usual, core !== undefined, isCounterStorage, why);
 }
 

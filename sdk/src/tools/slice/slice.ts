@@ -14,7 +14,8 @@ import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { smallInterval } from '../../writer/small.js';
 import { planSlice, type SlicePlan } from './plan.js';
-import { Redaction, type RedactionRules } from './redact/index.js';
+import { Redaction } from './redact/redaction.js';
+import type { RedactionRules } from './redact/rules.js';
 
 export interface SliceOptions extends RewriteOptions {
   /** Name of the trace that is cut, for the slice's properties. */

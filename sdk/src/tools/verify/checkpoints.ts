@@ -43,7 +43,7 @@ export function sameState(a: StorageState, b: StorageState): boolean {
 
 /**
  * Says how a checkpoint differs from the state replayed up to it: per storage, its first difference.
- * @param severity of a difference that is no snapshot of the model's
+ * @param severity of a difference that is not a snapshot of the model's
  */
 export function compareStates(
   replayed: StorageState,

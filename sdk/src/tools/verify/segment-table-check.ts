@@ -25,7 +25,7 @@ export class SegmentTableCheck {
         'error',
         'FORMAT_LENGTH',
         this.table.start,
-        `the segment table's ${size} bytes are no multiple of 24`,
+        `the segment table's ${size} bytes are not a multiple of 24`,
       );
     }
   }

@@ -24,7 +24,7 @@ import {
 } from '../../../../test/support/recorded-run.js';
 import { IndexPart } from '../../format/index-container.js';
 import { parseSchema } from '../../schema/index.js';
-import { analyzePerformance } from '../../semantics/cpu/analysis/index.js';
+import { analyzePerformance } from '../../semantics/cpu/analysis/analyze.js';
 import { occupancy } from '../../semantics/storages/occupancy.js';
 import { ChannelKind } from '../channels.js';
 import { decodeTimePart, type TimePart } from '../time-part.js';

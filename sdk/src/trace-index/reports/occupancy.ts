@@ -75,7 +75,7 @@ async function isWholeTrace(index: TraceIndex, { range, periodPs }: OccupancyWor
   return range.from === timeStartPs && range.to > lastFramePs(trace) && range.to % periodPs === 0n;
 }
 
-/** Mean, least and greatest of each interval; null: the intervals are no multiples of an index's buckets, or not everything is known. */
+/** Mean, least and greatest of each interval; null: the intervals are not a multiples of an index's buckets, or not everything is known. */
 async function seriesOf(
   index: TraceIndex,
   channel: Channel,

@@ -161,7 +161,7 @@ export async function sealHeader({ file, checksums }: TraceFile, header: FileHea
 
 /**
  * Makes room at the path: a finalized trace is replaced, an unfinalized one (somebody's only copy) is set aside under
- * `NAME.<first 8 hex digits of its session>.unfinished.uscope`, and anything that is no µScope file is left alone.
+ * `NAME.<first 8 hex digits of its session>.unfinished.uscope`, and anything that is not a µScope file is left alone.
  * @throws UscopeError WRITER_EXISTS for a file that is not a trace.
  */
 export async function clearPath(path: string, open: OpenOutput): Promise<void> {
@@ -194,7 +194,7 @@ async function exists(path: string): Promise<boolean> {
   }
   throw new UscopeError(
     'WRITER_EXISTS',
-    'something that is no ordinary file is there; remove it or choose another name',
+    'something that is not an ordinary file is there; remove it or choose another name',
     { file: path },
   );
 }
@@ -212,7 +212,7 @@ async function asideName(file: OutputFile, path: string): Promise<string | null>
     if (cause instanceof UscopeError && cause.code === 'WRITER_IO') throw cause;
     // Not even a whole header: the remains of a creation that was cut short hold nothing, any other content is not ours to touch.
     if ((await file.size()) === 0) return null;
-    const detail = 'a file that is no µScope trace is there; remove it or choose another name';
+    const detail = 'a file that is not a µScope trace is there; remove it or choose another name';
     throw new UscopeError('WRITER_EXISTS', detail, { file: path }, { cause });
   }
 }

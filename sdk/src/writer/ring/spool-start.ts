@@ -116,7 +116,8 @@ async function clearSpool(directory: string, open: OpenOutput): Promise<void> {
   const kind = await stat(directory).catch(() => null);
   if (kind === null) return;
   const files = new SpoolFiles(directory, open);
-  const detail = 'something that is no spool of a flight recorder is there; remove it or choose another name';
+  const detail =
+    'something that is not a spool of a flight recorder is there; remove it or choose another name';
   if (!kind.isDirectory() || !(await files.names()).every(isSpoolName)) {
     throw new UscopeError('WRITER_EXISTS', detail, { file: directory });
   }

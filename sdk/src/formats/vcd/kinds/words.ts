@@ -41,7 +41,7 @@ export function packedField(scope: PlanScope, name: string, signal: string, bits
   if (bits < 1 || whole.width % bits !== 0)
     throw new UscopeError(
       'CONVERT_OPTION',
-      `${whole.path} has ${whole.width} bits, which is no multiple of bits: ${bits}`,
+      `${whole.path} has ${whole.width} bits, which is not a multiple of bits: ${bits}`,
     );
   const slots = Array.from(
     { length: whole.width / bits },
@@ -82,7 +82,7 @@ export function planCounter(scope: PlanScope, entry: EntryReader): void {
     const total = scope.follow(entry.needed(entry.fixedKeys(['total']), 'total', 'total: SIGNAL'));
     const [piece, more] = piecesOf('count', total);
     if (more || total.kind !== 'bits')
-      throw new UscopeError('CONVERT_OPTION', `${total.path} is no number of up to 64 bits`);
+      throw new UscopeError('CONVERT_OPTION', `${total.path} is not a number of up to 64 bits`);
     scope.recorders.push((run) => {
       const cells = new FollowedCells(run, run.storage(path), entry.name);
       cells.add(0, 0, piece);

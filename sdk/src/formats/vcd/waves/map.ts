@@ -129,7 +129,7 @@ class MapReader {
   private scope(entry: Entry, outer: Defaults): void {
     const what = `scope "${entry.key}"`;
     if (!isName(entry.key)) {
-      this.problem(entry, `"${entry.key}" is no name: ${NAME_RULE}`);
+      this.problem(entry, `"${entry.key}" is not a name: ${NAME_RULE}`);
       return;
     }
     const keys = this.nodes.fixedKeys(entry.value, what, SCOPE_KEYS);

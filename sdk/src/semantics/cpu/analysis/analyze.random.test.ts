@@ -7,7 +7,7 @@ import { analyze, build, generator, ROB_SLOTS, record } from '../../../../../tes
 import { memorySource, openTrace } from '../../../reader/index.js';
 import { instructions } from '../../instructions/instructions.js';
 import { findCore } from '../index.js';
-import type { CoreReport } from './index.js';
+import type { CoreReport } from './report.js';
 
 // Hundreds of cases are tried, which a busy machine takes long for.
 limitOfFile(MANY_CASES_MS);

@@ -1,8 +1,9 @@
 /** What a counter did in a range. Values are kept as u32 halves: this is the hot loop. */
+
+import { addTo } from '../../../base/arrays.js';
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action, type StorageDef } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
-import { addTo } from './sums.js';
 import type { CycleWindow } from './window.js';
 
 const TWO_32 = 2 ** 32;

@@ -1,10 +1,11 @@
 /** Flushes and the instructions they squashed, by reason. */
+
+import { addTo } from '../../../base/arrays.js';
 import type { FrameCursor } from '../../../format/frame.js';
 import type { CoreEvent } from '../cores.js';
 import { type PayloadField, payloadField, readField } from '../payload-field.js';
-import { LabelIndex } from './labels.js';
+import { byName, LabelIndex } from './labels.js';
 import type { FlushReport } from './report.js';
-import { addTo, byName } from './sums.js';
 import type { CycleWindow } from './window.js';
 
 interface Reason {

@@ -41,3 +41,8 @@ export class LabelIndex {
     return index;
   }
 }
+
+/** Orders reasons that are equally frequent, so that their order does not depend on which occurred first. */
+export function byName(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

@@ -1,10 +1,11 @@
 /** How many slots of a storage are occupied, over the cycles of a range. */
+
+import { addTo } from '../../../base/arrays.js';
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action, type StorageDef } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
 import type { CatalogState } from '../../common/catalog-checkpoint.js';
 import type { BufferFigures } from './report.js';
-import { addTo } from './sums.js';
 import type { CycleWindow } from './window.js';
 
 /** What an index has counted of a whole range. */

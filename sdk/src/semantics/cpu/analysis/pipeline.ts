@@ -2,6 +2,8 @@
  * Follows all instructions of a core at once: births, stages, flushes, retirements. The rules are those of `Tracker` (tracker.ts), which
  * keeps the whole life of each; here only what is counted is kept.
  */
+
+import { addTo } from '../../../base/arrays.js';
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
@@ -15,7 +17,6 @@ import { type MeterCounts, OccupancyMeter } from './occupancy.js';
 import { RetireWidths, type WidthsCounts } from './retire-widths.js';
 import { SlotFlag, SlotTable } from './slots.js';
 import { NO_STAGE, type StageCounts, Stages } from './stages.js';
-import { addTo } from './sums.js';
 import type { CycleWindow } from './window.js';
 
 /** Events of one frame about ids that nobody has: some writers put them in front of the birth. */

@@ -1,10 +1,11 @@
 /** Stalled cycles of a core, by reason. */
+
+import { addTo } from '../../../base/arrays.js';
 import type { FrameCursor } from '../../../format/frame.js';
 import type { CoreEvent } from '../cores.js';
 import { type PayloadField, payloadField, readField } from '../payload-field.js';
-import { LabelIndex } from './labels.js';
+import { byName, LabelIndex } from './labels.js';
 import type { StallReport } from './report.js';
-import { addTo, byName } from './sums.js';
 import type { CycleWindow } from './window.js';
 
 /** The runs of stalled cycles of one reason in a segment, as an index has counted them; cycles of the window. */

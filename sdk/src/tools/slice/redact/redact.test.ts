@@ -10,7 +10,7 @@ import { parseSchema } from '../../../schema/index.js';
 import { createSegmentIndexer } from '../../../trace-index/recording/segment-indexer.js';
 import { TraceWriter } from '../../../writer/index.js';
 import { createCpuSummarizer } from '../../../writer/summary/cpu-summarizer.js';
-import { readRules } from './index.js';
+import { readRules } from './rules.js';
 
 let directory: string;
 beforeEach(() => {

@@ -100,7 +100,7 @@ class RulesReader {
     if (isName(name)) return [{ path: entry.key, name, place }];
     this.wrong(
       'SCHEMA_NAME',
-      `"${name}" is no name for scope "${entry.key}": drop, or ${NAME_RULE}`,
+      `"${name}" is not a name for scope "${entry.key}": drop, or ${NAME_RULE}`,
       entry.value,
     );
     return [];
@@ -128,7 +128,7 @@ class RulesReader {
     } catch (error) {
       this.wrong(
         'SCHEMA_TYPE',
-        `"${pattern}" is no regular expression: ${(error as Error).message}`,
+        `"${pattern}" is not a regular expression: ${(error as Error).message}`,
         match.value,
       );
       return [];

@@ -25,7 +25,7 @@ export interface SchemaEdits {
   readonly events: Uint16Array;
 }
 
-/** @throws UscopeError READER_NAME for a scope that is not there, SCHEMA_NAME for a replacement that is no name */
+/** @throws UscopeError READER_NAME for a scope that is not there, SCHEMA_NAME for a replacement that is not a name */
 export function editSchema(
   schema: Schema,
   dut: DutProperties,

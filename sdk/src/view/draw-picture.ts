@@ -1,11 +1,21 @@
-/** A picture of a trace without a browser: the page's drawing code, bundled for Node, on a canvas of a package. */
+/** A picture of a trace: the page's drawing code, bundled for Node, on a canvas of an optional package that is loaded when it is needed. */
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isUscopeError, UscopeError } from '../../base/errors.js';
-import type { Trace } from '../../reader/index.js';
-import type { Picture } from '../pictures/picture.js';
-import { type CanvasPackage, loadCanvas } from './package.js';
+import { isUscopeError, UscopeError } from '../base/errors.js';
+import type { Trace } from '../reader/index.js';
 
-export interface CanvasPictureRequest {
+type CanvasPackage = typeof import('@napi-rs/canvas');
+
+/** Forms of the page, for pictures of it. */
+export const PICTURE_FORMS = ['auto', 'classic', 'folded', 'straight', 'strip'] as const;
+
+export interface Picture {
+  /** PNG, or an SVG in UTF-8. */
+  readonly bytes: Uint8Array;
+  /** What of the trace could not be read: it is missing in the picture. */
+  readonly problems: readonly { readonly code: string; readonly what: string }[];
+}
+
+export interface PictureRequest {
   readonly trace: Trace;
   readonly name: string;
   readonly kind: 'png' | 'svg';
@@ -35,14 +45,14 @@ interface Drawing {
   drawPicture(request: object, canvas: CanvasPackage): Promise<Picture>;
 }
 
-/** From `sdk/dist/view/canvas` and from `sdk/src/view/canvas`, where tests run. */
-const DRAWING = fileURLToPath(new URL('../../../dist/viewer/node/draw.js', import.meta.url));
+/** From `sdk/dist/view` and from `sdk/src/view`, where tests run. */
+const DRAWING = fileURLToPath(new URL('../../dist/viewer/node/draw.js', import.meta.url));
 
 /**
  * @throws UscopeError ENV_MISSING where the viewer has not been built; VIEW_PICTURE: the drawing failed; codes of the reader
  * @throws Error of Node, ERR_MODULE_NOT_FOUND: there is no canvas
  */
-export async function drawPicture({ program, ...request }: CanvasPictureRequest): Promise<Picture> {
+export async function drawPicture({ program, ...request }: PictureRequest): Promise<Picture> {
   const canvas = await loadCanvas();
   const { drawPicture: draw } = await loadDrawing();
   const notes = program && (async (pcs: readonly string[]) => notesOf(program, pcs));
@@ -53,6 +63,30 @@ export async function drawPicture({ program, ...request }: CanvasPictureRequest)
     const what = request.signal?.aborted ? 'interrupted' : (error as Error).message;
     throw new UscopeError('VIEW_PICTURE', what, {}, { cause: error });
   }
+}
+
+/**
+ * @throws Error of Node, ERR_MODULE_NOT_FOUND: it is not installed
+ * @throws UscopeError VIEW_PICTURE: it does not run on this machine, or the machine has no font
+ */
+async function loadCanvas(): Promise<CanvasPackage> {
+  const loaded = await import('@napi-rs/canvas').catch((cause: Error & { code?: string }) => {
+    if (cause.code === 'ERR_MODULE_NOT_FOUND') throw cause;
+    const what = `the package @napi-rs/canvas does not run on this machine: ${cause.message.split('\n', 1)[0]}`;
+    throw new UscopeError(
+      'VIEW_PICTURE',
+      `${what}; install it again, without --omit=optional: npm install @napi-rs/canvas@1`,
+      {},
+      { cause },
+    );
+  });
+  // Text would silently be left out.
+  if (loaded.GlobalFonts.families.length === 0)
+    throw new UscopeError(
+      'VIEW_PICTURE',
+      'this machine has no font to draw text with; install one (Debian: apt-get install fonts-dejavu-core)',
+    );
+  return loaded;
 }
 
 async function loadDrawing(): Promise<Drawing> {
