@@ -276,7 +276,7 @@ describe('Kanata to µScope', () => {
         end: 'in_flight',
         stages: 'F@9',
         on: [],
-        texts: ['add is not an address'],
+        texts: ['add is no address'],
       },
     ]);
     rmSync(path);
