@@ -1,13 +1,57 @@
-/** Entries to bytes, by their layout. */
+/** Entries as objects. */
+
+import { concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
-import { LAYOUT } from './layout.js';
+import { varintBytes } from '../common/varint.js';
+import type { FluxCursor } from './cursor.js';
 import { bigIntToSint } from './numbers.js';
-import { type FluxBuffer, putPInt } from './outputs.js';
-import { type FluxEntry, type FluxMember, MAGIC, TAG_NAMES, VERSION } from './types.js';
-import { memberBytes } from './values.js';
+import type { FluxBuffer } from './outputs.js';
+import {
+  CONFLICT,
+  type FluxEntry,
+  type FluxMember,
+  type FluxSample,
+  FluxTag,
+  LAYOUT,
+  MAGIC,
+  TAG_NAMES,
+  VERSION,
+} from './types.js';
+import { memberBytes, membersOf } from './values.js';
+
+/** The entry that the cursor is at; nothing in it points into the cursor's bytes. */
+export function decodeEntry(cursor: FluxCursor): FluxEntry {
+  const { tag } = cursor;
+  if (tag === FluxTag.SAMPLE) return decodeSample(cursor);
+  const entry: Record<string, unknown> = { tag };
+  if (tag === FluxTag.RING) return entry as FluxEntry;
+  for (const [i, { name, kind }] of LAYOUT[tag]!.entries()) {
+    if (kind === 'text') entry[name] = cursor.text(i);
+    else if (kind === 'sint') entry[name] = cursor.sint(i);
+    else if (kind === 'pint') entry[name] = (BigInt(cursor.highs[i]) << 32n) | BigInt(cursor.numbers[i]);
+    else if (kind === 'members') entry[name] = membersOf(cursor.field(i).slice());
+    else if (kind !== 'magic') entry[name] = cursor.numbers[i];
+  }
+  return entry as FluxEntry;
+}
+
+function decodeSample(cursor: FluxCursor): FluxSample {
+  const { id, flags, df, xdf, value, group } = cursor;
+  const position = group?.position ?? 0n;
+  return {
+    tag: FluxTag.SAMPLE,
+    id,
+    conflict: (flags & CONFLICT) !== 0,
+    position,
+    df,
+    xdf,
+    data: value.slice(),
+  };
+}
+
+// Entries to bytes, by their layout.
 
 const encoder = new TextEncoder();
-const NUMBER_BYTES = 10;
 
 /** Appends an entry other than a sample, in version 6. @throws UscopeError CONVERT_SOURCE for a value that has no place in it */
 export function encodeEntry(buffer: FluxBuffer, entry: FluxEntry, maxBytes: number): void {
@@ -47,16 +91,16 @@ function partOf(name: string, kind: string, value: unknown): Uint8Array {
     case 'u8':
       return Uint8Array.of(name === 'version' ? VERSION : number(name, value as number, 0xff));
     case 'id':
-      return pint(number(name, value as number, 0xffff_ffff));
+      return varintBytes(number(name, value as number, 0xffff_ffff));
     case 'pint':
-      return wide(value as bigint);
+      return varintBytes(BigInt.asUintN(64, value as bigint));
     case 'members': {
       const members = value as readonly FluxMember[];
-      return joined(pint(members.length), memberBytes(members));
+      return concatBytes([varintBytes(members.length), memberBytes(members)]);
     }
     default: {
       const bytes = kind === 'text' ? encoder.encode(value as string) : bigIntToSint(value as bigint);
-      return joined(pint(bytes.length), bytes);
+      return concatBytes([varintBytes(bytes.length), bytes]);
     }
   }
 }
@@ -64,27 +108,4 @@ function partOf(name: string, kind: string, value: unknown): Uint8Array {
 function number(name: string, value: number, max: number): number {
   if (Number.isInteger(value) && value >= 0 && value <= max) return value;
   throw new UscopeError('CONVERT_SOURCE', `${name} of ${value}; ${max} is the highest`);
-}
-
-function pint(value: number): Uint8Array {
-  const bytes = new Uint8Array(NUMBER_BYTES);
-  return bytes.subarray(0, putPInt(bytes, 0, value));
-}
-
-function wide(value: bigint): Uint8Array {
-  const bytes: number[] = [];
-  let rest = BigInt.asUintN(64, value);
-  while (rest >= 0x80n) {
-    bytes.push(Number(rest & 0x7fn) | 0x80);
-    rest >>= 7n;
-  }
-  bytes.push(Number(rest));
-  return Uint8Array.from(bytes);
-}
-
-function joined(first: Uint8Array, second: Uint8Array): Uint8Array {
-  const all = new Uint8Array(first.length + second.length);
-  all.set(first);
-  all.set(second, first.length);
-  return all;
 }

@@ -1,12 +1,29 @@
-/** GTKWave's `vcd2fst`, which makes an FST file of a VCD while that is written. */
+/** FST, the packed waveforms of GTKWave, for the conversions: a VCD that goes through GTKWave's own program. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { UscopeError } from '../../../base/errors.js';
-import { scratchDirectory } from '../../../writer/output/directories.js';
-import type { ByteOutput } from '../../common/foreign-format.js';
+import { UscopeError } from '../../base/errors.js';
+import { scratchDirectory } from '../../writer/output/directories.js';
+import type { ByteOutput, ForeignFormat } from '../common/foreign-format.js';
+import { uscopeToVcd, VCD_EXPORT_OPTIONS } from './from-uscope.js';
+
+export const FORMAT: ForeignFormat = {
+  name: 'fst',
+  title: 'Fast Signal Trace, for waveform viewers, through vcd2fst of GTKWave',
+  extensions: ['.fst'],
+  options: VCD_EXPORT_OPTIONS,
+  write: async (trace, files, _extension, context) => {
+    const output = await files.open(null);
+    await packAsFst(output, context.signal, (vcd) =>
+      uscopeToVcd(trace, { open: async () => vcd }, '.vcd', context),
+    );
+  },
+};
+
+// GTKWave's `vcd2fst`, which makes an FST file of a VCD while that is written.
 
 export const PACKER = 'vcd2fst';
 /** Of what it says on an error. */
