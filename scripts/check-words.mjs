@@ -31,7 +31,7 @@ const MOST_WORDS = 35;
 const MOST_CHARACTERS = 72;
 const FRAGMENT =
   /^(?:Of|By|As|Where|(?:In|On|At|To|From|With|For|After|Until|Under|Below|Behind) (?:which|what|whom|whose))\b/;
-const IS_NO = /(?<!\bthere )\b(?:is|are|was|were) no\b(?! (?:longer|more)\b)/gi;
+const IS_NO = /(?<!there )\b(?:is|are|was|were) no\b(?! (?:longer|more)\b)/gi;
 const SOURCE = /\.(?:tsx?|mjs|c|h|hpp|py|svh?)$/;
 const DOCUMENT = /\.md$/;
 /** Written by programs, kept as other releases wrote it, or about these words. */
