@@ -41,7 +41,7 @@ const LEVELS = [
   ['writer', 'reader'],
   ['semantics', 'stream'],
   ['trace-index'],
-  ['formats', 'tools', 'bridge', 'workers', 'view', 'dataset'],
+  ['formats', 'tools', 'bridge', 'workers', 'dataset'],
   ['recording'],
   ['cli'],
 ];

@@ -1,6 +1,6 @@
 /** .ctrace files for tests, written by our own writer, and what a file holds as plain values to compare. */
 
-import { MemoryOutput } from '../../sdk/src/formats/common/memory-output.js';
+import { MemoryOutput } from '../../sdk/src/formats/common/foreign-format.js';
 import {
   ArgType,
   CtraceFile,

@@ -1,7 +1,6 @@
 /** Traces for tests: bytes in memory, entries of every kind. */
 
-import { MemoryOutput } from '../../sdk/src/formats/common/memory-output.js';
-import type { FluxTraceWriter } from '../../sdk/src/formats/flux/trace-writer.js';
+import { MemoryOutput } from '../../sdk/src/formats/common/foreign-format.js';
 import {
   Enumeration,
   type FluxEntry,
@@ -10,7 +9,11 @@ import {
   MemberType,
 } from '../../sdk/src/formats/flux/types.js';
 import { encodeValue, type FluxValue, logic } from '../../sdk/src/formats/flux/values.js';
-import { FluxWriter, type FluxWriterOptions } from '../../sdk/src/formats/flux/writer.js';
+import {
+  type FluxTraceWriter,
+  FluxWriter,
+  type FluxWriterOptions,
+} from '../../sdk/src/formats/flux/writer.js';
 
 export { MemoryOutput };
 

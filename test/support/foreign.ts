@@ -1,10 +1,10 @@
 /** What tests of foreign formats need: outputs in memory, a context, and damage done to files. */
-import type {
-  ByteOutput,
-  ConversionContext,
-  OutputFiles,
+import {
+  type ByteOutput,
+  type ConversionContext,
+  MemoryOutput,
+  type OutputFiles,
 } from '../../sdk/src/formats/common/foreign-format.js';
-import { MemoryOutput } from '../../sdk/src/formats/common/memory-output.js';
 import { ConversionReport } from '../../sdk/src/formats/common/report.js';
 
 export { MemoryOutput };

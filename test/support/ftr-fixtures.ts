@@ -1,7 +1,7 @@
 /** A recording with everything that the format has, for tests. */
 
 import type { ByteSource } from '../../sdk/src/codecs/byte-source.js';
-import { MemoryOutput } from '../../sdk/src/formats/common/memory-output.js';
+import { MemoryOutput } from '../../sdk/src/formats/common/foreign-format.js';
 import { CborWriter } from '../../sdk/src/formats/ftr/cbor.js';
 import { relationEntries } from '../../sdk/src/formats/ftr/content.js';
 import { encodeChunk } from '../../sdk/src/formats/ftr/encode.js';

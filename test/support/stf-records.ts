@@ -1,5 +1,5 @@
 /** Files for tests, written by our own writer: one with every record of an instruction trace, one with bus transactions. */
-import { MemoryOutput } from '../../sdk/src/formats/common/memory-output.js';
+import { MemoryOutput } from '../../sdk/src/formats/common/foreign-format.js';
 import { StfFeature, type StfRecord, StfType } from '../../sdk/src/formats/stf/types.js';
 import { StfWriter, type StfWriterOptions } from '../../sdk/src/formats/stf/writer.js';
 

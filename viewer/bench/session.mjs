@@ -2,7 +2,8 @@
 /** A trace served to Chromium, and what was fetched of it. */
 import { spawnSync } from 'node:child_process';
 import { chromium } from 'playwright-core';
-import { openServedTrace, serveView } from '../../sdk/dist/view/index.js';
+import { openServedTrace } from '../../sdk/dist/cli/view/server/served-trace.js';
+import { serveView } from '../../sdk/dist/cli/view/server/server.js';
 import { openView } from '../../test/support/enter-view.mjs';
 
 /** @typedef {import('playwright-core').Page} Page */

@@ -17,6 +17,15 @@ const WAITING_ROW = 246_901;
 const IMAGES = join(ROOT, 'docs/images');
 /** @typedef {import('playwright-core').Page} Page */
 
+/** The server of `uscope view`, once the package is built. */
+async function viewServer() {
+  const names = ['served-trace', 'program', 'server', 'several-server'];
+  const parts = await Promise.all(
+    names.map((name) => import(join(ROOT, `sdk/dist/cli/view/server/${name}.js`))),
+  );
+  return Object.assign({}, ...parts);
+}
+
 /** Until all of it is drawn and counted. @param {Page} page */
 async function settled(page) {
   await page.waitForFunction(() => {
@@ -134,7 +143,7 @@ export const takeBottleneck = (path, directory = IMAGES) => takePictures(path, d
 /** @param {string} path of the demo's trace @param {string} [directory] @param {typeof PICTURES} [pictures] */
 export async function takePictures(path, directory = IMAGES, pictures = PICTURES) {
   const { chromium } = await import('playwright-core');
-  const { openServedTrace, ServedProgram, serveView } = await import(join(ROOT, 'sdk/dist/view/index.js'));
+  const { openServedTrace, ServedProgram, serveView } = await viewServer();
   const trace = await openServedTrace(path);
   const server = await serveView(trace);
   const program = makeProgram();
@@ -186,7 +195,7 @@ function makeProgram() {
 /** The page of two runs. @param {string} a @param {string} b paths of traces @param {string} [directory] */
 export async function takeComparison(a, b, directory = IMAGES) {
   const { chromium } = await import('playwright-core');
-  const { openServedTrace, serveComparison } = await import(join(ROOT, 'sdk/dist/view/index.js'));
+  const { openServedTrace, serveComparison } = await viewServer();
   const traces = [await openServedTrace(a, { name: 'before' }), await openServedTrace(b, { name: 'after' })];
   const server = await serveComparison(...traces);
   const browser = await chromium.launch({
@@ -212,7 +221,7 @@ export async function takeComparison(a, b, directory = IMAGES) {
 /** The page of several traces. @param {string} directory with the traces of four cores and their network */
 export async function takeTogether(directory) {
   const { chromium } = await import('playwright-core');
-  const { openServedTrace, serveTogether } = await import(join(ROOT, 'sdk/dist/view/index.js'));
+  const { openServedTrace, serveTogether } = await viewServer();
   const names = ['core0', 'core1', 'core2', 'core3', 'noc'].map((name) => `${name}.uscope`);
   const traces = await Promise.all(names.map((name) => openServedTrace(join(directory, name))));
   const server = await serveTogether(traces);

@@ -1,8 +1,8 @@
 /** Two runs beside each other, in a real browser: what is compared equals `uscope diff --by retired`, and both pictures show the same place. */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ViewServer } from '../../sdk/src/view/server.js';
-import { serveComparison } from '../../sdk/src/view/several-server.js';
+import type { ViewServer } from '../../sdk/src/cli/view/server/server.js';
+import { serveComparison } from '../../sdk/src/cli/view/server/several-server.js';
 import { clear, frame, set, TraceBuilder } from '../../test/support/build-trace.js';
 import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { elfFile } from '../../test/support/elf-file.js';

@@ -4,7 +4,7 @@
  */
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type ServedTrace, serveView } from '../../sdk/src/view/server.js';
+import { type ServedTrace, serveView } from '../../sdk/src/cli/view/server/server.js';
 import { openView } from '../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PICTURE_FORMS } from '../../sdk/src/view/draw-picture.js';
+import { PICTURE_FORMS } from '../../sdk/src/cli/view/picture.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
 import { PERIOD_PS, runModel } from '../../test/support/pipeline-model.js';

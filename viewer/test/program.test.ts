@@ -2,10 +2,10 @@
 
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sendProgram } from '../../sdk/src/view/program.js';
-import { sendJson } from '../../sdk/src/view/replies.js';
-import { type ProgramSource, serveView, type ViewServer } from '../../sdk/src/view/server.js';
-import { serveTogether } from '../../sdk/src/view/several-server.js';
+import { sendProgram } from '../../sdk/src/cli/view/server/program.js';
+import { sendJson } from '../../sdk/src/cli/view/server/replies.js';
+import { type ProgramSource, serveView, type ViewServer } from '../../sdk/src/cli/view/server/server.js';
+import { serveTogether } from '../../sdk/src/cli/view/server/several-server.js';
 import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { elfFile } from '../../test/support/elf-file.js';
 import { openView } from '../../test/support/enter-view.mjs';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exportView } from '../../sdk/src/view/export.js';
+import { exportView } from '../../sdk/src/cli/view/export.js';
 import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { openView } from '../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';

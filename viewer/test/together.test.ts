@@ -1,10 +1,10 @@
 /** The traces of one run on one time axis, in a real browser: clocks of different periods, the network between, a request followed to memory and back. */
 import type { Page, Frame as PageFrame } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ViewServer } from '../../sdk/src/cli/view/server/server.js';
+import { serveTogether } from '../../sdk/src/cli/view/server/several-server.js';
 import type { DutProperties, Frame, Item, Schema } from '../../sdk/src/format/types.js';
 import { parseSchema } from '../../sdk/src/schema/index.js';
-import type { ViewServer } from '../../sdk/src/view/server.js';
-import { serveTogether } from '../../sdk/src/view/several-server.js';
 import { clear, frame, set, TraceBuilder } from '../../test/support/build-trace.js';
 import { type Browser, startChromium } from '../../test/support/chromium.js';
 import { openView } from '../../test/support/enter-view.mjs';

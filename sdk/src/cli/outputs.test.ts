@@ -90,7 +90,7 @@ it('codegen replaces what it has generated, and nothing else', async () => {
 it('the folder of view --export is replaced with --force only, and a trace that is in it stays', async () => {
   const folder = at('site');
   const page = new Map([['index.html', new Uint8Array()]]);
-  const { exportView } = await import('../view/index.js');
+  const { exportView } = await import('./view/export.js');
   expect(await exportView(folder, { page, trace: at('a.uscope') })).toEqual(['index.html', 'a.uscope']);
   expect((await stat(join(folder, 'a.uscope'))).mode & 0o777).toBe(private_);
   await expect(exportView(folder, { page })).rejects.toThrow('WRITER_EXISTS');

@@ -10,8 +10,8 @@ import type { Schema } from '../format/types.js';
 import { openTraceFile } from '../reader/node.js';
 import { memorySource } from '../reader/source.js';
 import { FORMATS } from './registry.js';
+import { VcdTrace } from './vcd/format.js';
 import { HeaderCollector } from './vcd/read/header.js';
-import { VcdTrace } from './vcd/trace.js';
 
 // Every format is written and read, for many names.
 limitOfFile(MANY_CASES_MS);

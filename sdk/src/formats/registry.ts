@@ -15,5 +15,5 @@ export const FORMATS: ReadonlyMap<string, Load> = new Map<string, Load>([
   ['gem5', () => import('./gem5/format.js')],
   ['perfetto', () => import('./perfetto/format.js')],
   ['vcd', () => import('./vcd/format.js')],
-  ['fst', () => import('./vcd/fst/format.js')],
+  ['fst', () => import('./vcd/fst.js')],
 ]);

@@ -16,7 +16,7 @@ import {
   type View,
   type Yielding,
 } from '../model/view.js';
-import { rasterAxis } from './axis.js';
+import { paintAxis, paintCursor, paintHit, rasterAxis } from './axis.js';
 import { AXIS_FONT, BOX_FONT, contextOf, TEXT_FONT, TextWidths } from './canvas.js';
 import { Colouring } from './colouring.js';
 import { AxisOnly } from './forms/axis-only.js';
@@ -29,7 +29,7 @@ import { Hits } from './hits.js';
 import { Disassembly } from './labels.js';
 import { drawMinimap } from './minimap.js';
 import { Navigator } from './navigator.js';
-import { OVERLAYS } from './overlays.js';
+import { paintPlaces, paintRange } from './places.js';
 import type { CanvasSize, SceneReport, SceneState } from './protocol.js';
 import { Raster } from './raster.js';
 import { RowStore } from './row-store.js';
@@ -428,7 +428,7 @@ export class Scene {
       context.setTransform(ratio, 0, 0, ratio, 0, 0);
     }
     form.paint(frame);
-    for (const overlay of OVERLAYS) overlay(frame);
+    for (const overlay of [paintRange, paintAxis, paintHit, paintPlaces, paintCursor]) overlay(frame);
   }
 
   private want({ missing, soon, sums, isWaiting }: Needs, { segmentCycles }: TraceInfo): void {

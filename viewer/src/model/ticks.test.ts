@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { shortNames } from './stage-letters.js';
+import { shortNames } from '../drawing/rows/texts.js';
 import { grouped, tickStep, ticks, timeText } from './ticks.js';
 
 describe('ticks', () => {

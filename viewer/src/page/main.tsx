@@ -4,6 +4,7 @@ import { render } from 'preact';
 import { keyListener } from '../input/keys.js';
 import type { Command } from '../model/commands.js';
 import type { QuestionKind } from '../data/questions/table.js';
+import { transactionsShown } from '../panels/transactions.js';
 import { App } from './app.js';
 import { layout } from './layout.js';
 import { acceptDrops, openFromAddress } from './open.js';
@@ -16,7 +17,6 @@ import { beginAtCycles } from './start.js';
 import { places } from './places.js';
 import { tellWhenSlow } from './slowness.js';
 import { bindings, info, origin, problems, settings, state } from './store.js';
-import { transactionsShown } from './transactions-shown.js';
 import { answer } from './window-feed.js';
 
 tellWhenSlow();

@@ -17,7 +17,7 @@ export const progress = signal<Progress | null>(null);
 /** The trace is there, and nothing is recorded in it yet. */
 export const isAwaited = signal(false);
 
-/** The server's answer, sdk/src/view/opening.ts. */
+/** The server's answer, sdk/src/cli/view/server/server.ts. */
 type Status =
   | { readonly state: 'converting'; readonly format: string; readonly part: number }
   | { readonly state: 'ready'; readonly isCut: boolean }

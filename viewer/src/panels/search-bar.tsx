@@ -1,7 +1,7 @@
 /** What is looked for, with what may be written, and how far that is. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { type Completions, completionsOf, type SearchNames } from '../model/completions.js';
+import { type Completions, completionsOf, type SearchNames } from 'uscope/search';
 import { grouped } from '../model/ticks.js';
 import { currentEngine } from '../page/current-engine.js';
 import { reveal } from '../page/layout.js';

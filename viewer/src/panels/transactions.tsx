@@ -4,12 +4,12 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { AskError } from '../data/asker.js';
 import { fillOf, themeOf } from '../model/palette.js';
 import {
+  type TransactionAnswer,
   type TransactionArgs,
   type TransactionList,
 } from '../model/transactions.js';
 import { currentEngine } from '../page/current-engine.js';
 import { info, settings } from '../page/store.js';
-import { transactionsShown } from '../page/transactions-shown.js';
 import { endOf, transactionWindowFor } from '../model/time-view.js';
 import { timeView } from '../page/time.js';
 import { described } from '../page/track-choices.js';
@@ -18,6 +18,9 @@ import { transactionLanes } from '../tracks/transaction-lanes.js';
 import { flightLanes } from '../tracks/window-lanes.js';
 import { Lanes } from './lanes.js';
 import { TrackHead } from './track-head.js';
+
+/** The latest answer, which the track shows. */
+export const transactionsShown = signal<TransactionAnswer | null>(null);
 
 const problem = signal<string | null>(null);
 

@@ -1,5 +1,5 @@
 /** Bytes as the trace of a server, and the made-up pipeline as such bytes. */
-import type { ServedTrace } from '../../../sdk/src/view/server.js';
+import type { ServedTrace } from '../../../sdk/src/cli/view/server/server.js';
 import { TraceBuilder } from '../../../test/support/build-trace.js';
 import { type Model, modelSchema, PERIOD_PS } from '../../../test/support/pipeline-model.js';
 

@@ -8,7 +8,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { type ServedTrace, serveView, type ViewServer } from '../../../sdk/src/view/server.js';
+import { type ServedTrace, serveView, type ViewServer } from '../../../sdk/src/cli/view/server/server.js';
 import { type Browser, startChromium } from '../../../test/support/chromium.js';
 import { openView } from '../../../test/support/enter-view.mjs';
 

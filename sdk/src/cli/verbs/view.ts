@@ -1,7 +1,7 @@
 /** `uscope view`: the pipeline as a picture, in a browser. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { exportPage } from '../view/export-page.js';
+import { exportPage } from '../view/export.js';
 import { type PictureOptions, parsePicture, pictureOfTrace } from '../view/picture.js';
 import { type ViewSeveralRequest, viewSeveral } from '../view/view-several.js';
 import { viewTrace } from '../view/view-trace.js';

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import { isUscopeError } from '../../base/errors.js';
 import { convert, type ForeignFormat, USCOPE } from '../../formats/index.js';
 import { openSource } from '../../reader/node.js';
-import { type Opening, type OpeningStatus, type OpenTrace, openServedTrace } from '../../view/index.js';
 import { scratchDirectory } from '../../writer/output/directories.js';
 import { warnOnce } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 import { type CachedTrace, ConversionCache, cacheDirectory, conversionKey } from './conversion-cache.js';
+import { type OpenTrace, openServedTrace } from './server/served-trace.js';
+import type { Opening, OpeningStatus } from './server/server.js';
 
 /** What the user says of files that are not traces. */
 export interface ConversionWishes {

@@ -4,8 +4,8 @@ import { resolve } from 'node:path';
 import { appendAll } from '../../base/arrays.js';
 import type { ControlledTrace, CtlRequest } from '../../bridge/client/ctl.js';
 import { findDaemons } from '../../bridge/daemon/daemon-file.js';
-import type { ViewCommand } from '../../view/index.js';
 import { missingPackage } from '../common/optional-packages.js';
+import type { ViewCommand } from './server/directory-server.js';
 
 /** One trace as its daemon reports it: plain values for the page. */
 export interface Recording {

@@ -1,7 +1,8 @@
 /** What the forms of `uscope view` serve: a trace, which is checked before anybody opens its page, and the program that ran. */
 import { openTraceFile } from '../../reader/node.js';
-import { type OpenTrace, openServedTrace, ServedProgram, type ServedTraceOptions } from '../../view/index.js';
 import { describeError, io } from '../common/io.js';
+import { ServedProgram } from './server/program.js';
+import { type OpenTrace, openServedTrace, type ServedTraceOptions } from './server/served-trace.js';
 
 /**
  * The user is warned of files that get the path later and are not served.

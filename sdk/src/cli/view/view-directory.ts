@@ -1,20 +1,21 @@
 /** `uscope view DIR`: the traces of a directory as they appear, each with its picture, and what `uscope ctl` does. */
 import { resolve } from 'node:path';
-import {
-  type OpenTrace,
-  type ServedProgram,
-  serveDirectory,
-  type ViewCommand,
-  type ViewedDirectory,
-  type ViewServer,
-} from '../../view/index.js';
+import { makeDirectories } from '../../writer/output/directories.js';
+import { ioError } from '../../writer/output/output-file.js';
 import { headerPath, spoolDirectory } from '../../writer/ring/index.js';
+import { io } from '../common/io.js';
+import type { ServedSqlClass } from '../common/leaf.js';
+import { servedSql } from '../leaf-uses.js';
 import { type ListedRun, listRuns } from '../runs/listing.js';
 import { type Announcement, announce, raised } from './announce.js';
 import { Daemons, type Recording } from './daemons.js';
 import { openToServe } from './open.js';
 import { ringOf } from './ring-state.js';
-import { ServedSql } from './served-sql.js';
+import { serveDirectory, type ViewCommand, type ViewedDirectory } from './server/directory-server.js';
+import type { ServedProgram } from './server/program.js';
+import type { OpenTrace } from './server/served-trace.js';
+import type { ViewServer } from './server/server.js';
+import type { SqlAnswerer } from './server/sql-requests.js';
 
 export interface DirectoryRequest {
   readonly directory: string;
@@ -46,7 +47,9 @@ export async function startDirectoryView(
 ): Promise<ViewServer> {
   const { directory, port, wantsBrowser, isReadOnly = false, isShared = false, program = null } = request;
   const mayOnlyLook = isReadOnly || isShared;
-  const viewed = mayOnlyLook ? new Directory(directory) : new CommandedDirectory(directory, program);
+  const viewed = mayOnlyLook
+    ? new Directory(directory)
+    : new CommandedDirectory(directory, program, await servedSql());
   const server = await serveDirectory(viewed, { port, program, isShared });
   await announce({ name: directory, wantsBrowser, isShared, ...announcement }, server);
   return server;
@@ -99,12 +102,13 @@ class CommandedDirectory extends Directory {
   constructor(
     directory: string,
     private readonly program: ServedProgram | null,
+    private readonly served: ServedSqlClass | null,
   ) {
     super(directory);
   }
 
-  sql(trace: OpenTrace): ServedSql {
-    return new ServedSql(() => trace.whereNow(), this.program?.functions);
+  sql(trace: OpenTrace): SqlAnswerer | null {
+    return this.served && new this.served(() => trace.whereNow(), this.program?.functions);
   }
 
   control(command: ViewCommand): Promise<unknown> {
@@ -133,4 +137,38 @@ const shownRun = (
 async function ringTrace(recording: Recording) {
   const segments = await ringOf(recording.path);
   return segments && { recording, segments };
+}
+
+/** `uscope run --view`: the traces of a run, from its beginning until the user ends it. */
+export interface RunView {
+  /** The run has ended: its traces are shown until the first signal. */
+  untilEnded(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * The page is up before the simulator starts, so nothing of the run is missed. stdout is the simulator's.
+ * @param directory where the traces will be
+ * @throws UscopeError ENV_MISSING, WRITER_DIRECTORY
+ */
+export async function viewRun(directory: string, wantsBrowser: boolean): Promise<RunView> {
+  // The daemon comes later; a page that is open already must not find the directory missing.
+  await makeDirectories(directory).catch((error: unknown) => {
+    throw ioError(error, directory);
+  });
+  const server = await startDirectoryView(
+    { directory, port: 0, wantsBrowser },
+    { isStdoutTaken: true, ending: 'also when the run has ended, until Ctrl-C' },
+  );
+  return {
+    async untilEnded() {
+      const interruption = new AbortController();
+      const stop = (): void => interruption.abort();
+      process.on('SIGINT', stop).on('SIGTERM', stop);
+      io.err('uscope: the run has ended; Ctrl-C ends the page');
+      await raised(interruption.signal);
+      process.off('SIGINT', stop).off('SIGTERM', stop);
+    },
+    close: () => server.close(),
+  };
 }

@@ -5,12 +5,13 @@ import { basename } from 'node:path';
 import { maxOf } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
-import { type OpenTrace, serveComparison, serveTogether } from '../../view/index.js';
 import { foreignFormatOf } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { announce, raised } from './announce.js';
 import { Conversion, type ConversionWishes } from './conversion.js';
 import { openProgram, openToServe } from './open.js';
+import type { OpenTrace } from './server/served-trace.js';
+import { serveComparison, serveTogether } from './server/several-server.js';
 
 export interface ViewSeveralRequest extends ConversionWishes {
   /** Two are compared. */

@@ -4,6 +4,7 @@
  * interface. `registry.ts` lists the formats and loads them when they are needed.
  */
 
+import { concatBytes } from '../../base/bytes.js';
 import type { CompressionName } from '../../format/types.js';
 import type { Source, Trace } from '../../reader/index.js';
 import type { TraceStats } from '../../writer/index.js';
@@ -14,7 +15,6 @@ import type { ConversionReport } from './report.js';
  * A log may begin with other output. After the first size, what gzip or zstd packed comes unpacked.
  */
 export const SNIFF_STEPS: readonly number[] = [4096, 64 * 1024, 1024 * 1024];
-export const SNIFF_BYTES = SNIFF_STEPS[0];
 
 /** An option of a format on the command line: `--opt NAME=VALUE`. */
 export interface FormatOption {
@@ -70,8 +70,6 @@ export interface InfoSection {
 export interface DumpOptions {
   /** One JSON object per line instead of text. */
   readonly json: boolean;
-  /** The largest number of records; undefined: all. */
-  readonly limit?: number | undefined;
 }
 
 /** An event of a foreign file, for `uscope events`. */
@@ -97,6 +95,8 @@ export interface ForeignTrace {
   events?(): AsyncIterable<ForeignEvent>;
   /** Absent where there is nothing to add up. */
   stats?(context: ConversionContext): Promise<readonly InfoSection[]>;
+  /** A map for `--map`, proposed from what the file holds. Absent where none is needed. */
+  guess?(): Promise<string>;
   /** Writes the trace as µScope. @throws UscopeError CONVERT_*, WRITER_* */
   toUscope(target: TraceTarget, context: ConversionContext): Promise<TraceStats>;
   /** Gives back what it holds. The source is closed by the code that opened it. */
@@ -119,4 +119,28 @@ export interface ForeignFormat {
   open?(source: Source, options: ReadonlyMap<string, string>): Promise<ForeignTrace>;
   /** µScope to this format. Absent: the format can only be read. `extension` is that of OUT (`.zstf`). */
   write?(trace: Trace, files: OutputFiles, extension: string, context: ConversionContext): Promise<void>;
+}
+
+/** An output in memory: for small files and tests. */
+export class MemoryOutput implements ByteOutput {
+  private readonly pieces: Uint8Array[] = [];
+  private readonly patches: (readonly [number, Uint8Array])[] = [];
+
+  length = 0;
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.pieces.push(new Uint8Array(bytes));
+    this.length += bytes.length;
+  }
+
+  async patch(offset: number, bytes: Uint8Array): Promise<void> {
+    this.patches.push([offset, new Uint8Array(bytes)]);
+  }
+
+  /** What was written, patched. */
+  get bytes(): Uint8Array {
+    const all = concatBytes(this.pieces);
+    for (const [offset, bytes] of this.patches) all.set(bytes, offset);
+    return all;
+  }
 }

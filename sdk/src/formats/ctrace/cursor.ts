@@ -1,6 +1,14 @@
 /** Walks over the events of a block without allocating: the fields of the present event are read into numbers. */
 import { UscopeError } from '../../base/errors.js';
-import { EVENT_HEADER_BYTES } from './types.js';
+import { decodeText, encodeText } from './text.js';
+import {
+  ArgType,
+  argBytes,
+  type CtraceValue,
+  EVENT_HEADER_BYTES,
+  isArgType,
+  MAX_ARGS_BYTES,
+} from './types.js';
 
 export class EventCursor {
   bytes: Uint8Array = new Uint8Array(0);
@@ -85,4 +93,149 @@ function wholeEvents(view: DataView): number {
     at = next;
   }
   return at;
+}
+
+// Arguments of events: packed without gaps, strings with a NUL after them.
+
+/** The values that are there whole, as far as they have types. */
+export function decodeArgs(cursor: EventCursor, types: readonly number[]): CtraceValue[] {
+  const { bytes, view, argsEnd } = cursor;
+  const values: CtraceValue[] = [];
+  const count = Math.min(cursor.argCount, types.length);
+  let at = cursor.argsAt;
+  for (let i = 0; i < count; i++) {
+    const size = sizeAt(bytes, at, argsEnd, types[i]);
+    if (size === 0 || at + size > argsEnd) break;
+    values.push(valueAt(bytes, view, at, size, types[i]));
+    at += size;
+  }
+  return values;
+}
+
+/** Bytes that an argument takes at `at`; of a string one too many when its NUL is missing. */
+export function sizeAt(bytes: Uint8Array, at: number, end: number, type: number): number {
+  if (type !== ArgType.STRING) return argBytes(type);
+  let stop = at;
+  while (stop < end && bytes[stop] !== 0) stop++;
+  return stop - at + 1;
+}
+
+/** Where the arguments end by their types; -1 when they do not agree with the types, or more is there than rounding leaves. */
+export function exactEnd(cursor: EventCursor, types: readonly number[]): number {
+  const { bytes, argsEnd } = cursor;
+  if (cursor.argCount !== types.length) return -1;
+  let at = cursor.argsAt;
+  for (let i = 0; i < types.length; i++) {
+    const size = sizeAt(bytes, at, argsEnd, types[i]);
+    if (size === 0) return -1;
+    at += size;
+  }
+  return at <= argsEnd && argsEnd - at < 8 ? at : -1;
+}
+
+function valueAt(bytes: Uint8Array, view: DataView, at: number, size: number, type: number): CtraceValue {
+  switch (type) {
+    case ArgType.INT8:
+      return view.getInt8(at);
+    case ArgType.INT16:
+      return view.getInt16(at, true);
+    case ArgType.INT32:
+      return view.getInt32(at, true);
+    case ArgType.INT64:
+      return view.getBigInt64(at, true);
+    case ArgType.UINT8:
+      return view.getUint8(at);
+    case ArgType.UINT16:
+      return view.getUint16(at, true);
+    case ArgType.UINT32:
+      return view.getUint32(at, true);
+    case ArgType.FLOAT:
+      return view.getFloat32(at, true);
+    case ArgType.DOUBLE:
+      return view.getFloat64(at, true);
+    case ArgType.STRING:
+      return decodeText(bytes.subarray(at, at + size - 1));
+    case ArgType.BOOL:
+      return view.getUint8(at) !== 0;
+    default:
+      return view.getBigUint64(at, true);
+  }
+}
+
+/** Encodes into the same memory again and again. */
+export class ArgEncoder {
+  private readonly bytes = new Uint8Array(MAX_ARGS_BYTES);
+  private readonly view = new DataView(this.bytes.buffer);
+  private used = 0;
+
+  /** Valid until the next call. @throws UscopeError CONVERT_SOURCE for a value that its type cannot hold, CONVERT_LIMIT */
+  encode(values: readonly CtraceValue[], types: readonly number[]): Uint8Array {
+    if (values.length !== types.length) {
+      throw new UscopeError('CONVERT_SOURCE', `${values.length} arguments for a format with ${types.length}`);
+    }
+    this.used = 0;
+    for (let i = 0; i < types.length; i++) {
+      if (types[i] === ArgType.STRING) this.string(values[i]);
+      else this.number(values[i], types[i]);
+    }
+    return this.bytes.subarray(0, this.used);
+  }
+
+  private number(value: CtraceValue, type: number): void {
+    if (!isArgType(type) || typeof value === 'string') throw misfit(value, type);
+    const at = this.reserve(argBytes(type));
+    if (type === ArgType.FLOAT) this.view.setFloat32(at, Number(value), true);
+    else if (type === ArgType.DOUBLE) this.view.setFloat64(at, Number(value), true);
+    else if (argBytes(type) === 8) this.integer64(at, value, type);
+    else this.integer(at, value, type);
+  }
+
+  private integer(at: number, value: number | bigint | boolean, type: number): void {
+    const number = Number(value);
+    const [least, greatest] = RANGES[type];
+    if (!Number.isInteger(number) || number < least || number > greatest) throw misfit(value, type);
+    const size = argBytes(type);
+    if (size === 4) this.view.setInt32(at, number, true);
+    else if (size === 2) this.view.setInt16(at, number, true);
+    else this.bytes[at] = number;
+  }
+
+  private integer64(at: number, value: number | bigint | boolean, type: number): void {
+    if (typeof value === 'number' && !Number.isInteger(value)) throw misfit(value, type);
+    const number = BigInt(value);
+    const isWithin = type === ArgType.INT64 ? BigInt.asIntN(64, number) : BigInt.asUintN(64, number);
+    if (isWithin !== number) throw misfit(value, type);
+    this.view.setBigInt64(at, number, true);
+  }
+
+  private string(value: CtraceValue): void {
+    if (typeof value !== 'string' || value.includes('\0')) throw misfit(value, ArgType.STRING);
+    const text = encodeText(value);
+    const at = this.reserve(text.length + 1);
+    this.bytes.set(text, at);
+    this.bytes[at + text.length] = 0;
+  }
+
+  private reserve(size: number): number {
+    const at = this.used;
+    this.used += size;
+    if (this.used <= MAX_ARGS_BYTES) return at;
+    const detail = `the arguments of an event take ${this.used} bytes or more; their size has 16 bits`;
+    throw new UscopeError('CONVERT_LIMIT', detail);
+  }
+}
+
+/** Least and greatest value of the types up to 32 bits. */
+const RANGES: Readonly<Record<number, readonly [number, number]>> = {
+  [ArgType.INT8]: [-128, 127],
+  [ArgType.INT16]: [-32_768, 32_767],
+  [ArgType.INT32]: [-2_147_483_648, 2_147_483_647],
+  [ArgType.UINT8]: [0, 255],
+  [ArgType.UINT16]: [0, 65_535],
+  [ArgType.UINT32]: [0, 4_294_967_295],
+  [ArgType.BOOL]: [0, 1],
+};
+
+function misfit(value: CtraceValue, type: number): UscopeError {
+  return new UscopeError('CONVERT_SOURCE', `${JSON.stringify(String(value))} is not a value of type ${type}`);
 }

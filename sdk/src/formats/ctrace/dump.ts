@@ -1,11 +1,55 @@
 /** The events of a file as text: all, or those of some cycles and units. */
-import { isUscopeError, type UscopeError } from '../../base/errors.js';
+
+import type { UscopeError } from '../../base/errors.js';
+import { untilCut } from '../common/cut.js';
 import { ByteText } from '../text/byte-text.js';
-import type { EventCursor } from './cursor.js';
-import { EventNames } from './event-names.js';
+import { decodeArgs, type EventCursor } from './cursor.js';
 import { LineFormatter } from './formatter.js';
+import { argNames, messageName } from './mapping.js';
 import type { CtraceFile, CtraceStream } from './reader.js';
-import type { CtraceSchema } from './types.js';
+import type { CtraceSchema, CtraceValue } from './types.js';
+
+// Events with names: of their type, and of their arguments.
+
+/** Names of events and arguments, as the µScope trace of the file would have them. */
+export class EventNames {
+  private readonly units: ReadonlyMap<number, string>;
+  private readonly formats = new Map<number, { readonly name: string; readonly args: readonly string[] }>();
+
+  constructor(private readonly file: CtraceFile) {
+    this.units = new Map(file.schema.units.map(({ id, name }) => [id, name]));
+  }
+
+  /** An event as a JSON object; 64-bit values are decimal strings. */
+  json(cursor: EventCursor, message: string): string {
+    const { cycle, formatId, category, source } = cursor;
+    const unit = this.units.get(source) ?? null;
+    const args = Object.fromEntries(this.fieldsOf(cursor));
+    const line = { cycle, unit, format: formatId, category, message, args };
+    return JSON.stringify(line, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
+  }
+
+  typeOf({ formatId, source }: EventCursor): string {
+    return `${this.units.get(source) || `unit_${source}`}/${this.namesOf(formatId).name}`;
+  }
+
+  fieldsOf(cursor: EventCursor): (readonly [string, CtraceValue])[] {
+    const { args } = this.namesOf(cursor.formatId);
+    const values = decodeArgs(cursor, this.file.format(cursor.formatId)?.argTypes ?? []);
+    return values.map((value, i) => [args[i], value] as const);
+  }
+
+  private namesOf(id: number) {
+    const known = this.formats.get(id);
+    if (known) return known;
+    const format = this.file.format(id);
+    // Ids that nobody knows may be many.
+    if (!format) return { name: `format_${id}`, args: [] };
+    const names = { name: messageName(format), args: argNames(format) };
+    this.formats.set(id, names);
+    return names;
+  }
+}
 
 const FLUSH_BYTES = 64 * 1024;
 const UNITS = 0x1_0000;
@@ -46,12 +90,11 @@ export async function dumpText(
   const { cursor } = stream;
   const limit = selection.limit ?? Number.POSITIVE_INFINITY;
   let events = 0;
-  let cut: UscopeError | null = null;
   const flush = (): void => {
     if (out.length > 0) take(out.used);
     out.clear();
   };
-  try {
+  const pass = async (): Promise<void> => {
     while (events < limit && (await stream.more())) {
       while (events < limit && cursor.next()) {
         if (!filter.accepts(cursor)) continue;
@@ -61,13 +104,13 @@ export async function dumpText(
       }
       onBlock?.(stream);
     }
-  } catch (error) {
-    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-    cut = error;
+  };
+  try {
+    const cut = await untilCut(pass);
+    return { events, cut };
   } finally {
     flush();
   }
-  return { events, cut };
 }
 
 function linesOf(file: CtraceFile, json: boolean): (cursor: EventCursor, out: ByteText) => void {

@@ -1,8 +1,10 @@
 /** .ctrace under the interface of foreign formats. */
-import { isUscopeError, UscopeError } from '../../base/errors.js';
+
+import { UscopeError } from '../../base/errors.js';
 import { canCompressZstd } from '../../codecs/zstd.js';
 import type { Source, Trace } from '../../reader/index.js';
 import type { TraceStats } from '../../writer/index.js';
+import { MaybeCut } from '../common/cut.js';
 import type {
   ConversionContext,
   DumpOptions,
@@ -14,10 +16,11 @@ import type {
   OutputFiles,
   TraceTarget,
 } from '../common/foreign-format.js';
-import { PERIOD_OPTION } from '../pipeline/options.js';
+import { choice } from '../common/options.js';
+import { PERIOD_OPTION } from '../pipeline/shape.js';
 import { ByteText } from '../text/byte-text.js';
 import type { EventCursor } from './cursor.js';
-import { EventNames } from './event-names.js';
+import { EventNames } from './dump.js';
 import { LineFormatter } from './formatter.js';
 import { hasRecords, recordsToCtrace } from './from-records.js';
 import { traceToCtrace } from './from-trace.js';
@@ -74,10 +77,8 @@ async function uscopeToCtrace(
 
 /** @throws UscopeError CONVERT_OPTION */
 function compressionOption(options: ReadonlyMap<string, string>): 'zstd' | 'none' {
-  const name = options.get('compression') ?? (canCompressZstd() ? 'zstd' : 'none');
-  if (name === 'none') return name;
-  if (name !== 'zstd') throw new UscopeError('CONVERT_OPTION', `compression=${name}: zstd or none`);
-  if (canCompressZstd()) return name;
+  const name = choice(options, 'compression', ['zstd', 'none']) ?? (canCompressZstd() ? 'zstd' : 'none');
+  if (name === 'none' || canCompressZstd()) return name;
   throw new UscopeError('CONVERT_OPTION', 'compression=zstd needs the package zstd-napi; without it: none');
 }
 
@@ -91,15 +92,16 @@ interface Totals {
   max: bigint;
 }
 
-class CtraceTrace implements ForeignTrace {
+class CtraceTrace extends MaybeCut implements ForeignTrace {
   readonly timeUnit = 'cycles';
-  isPartial = false;
 
   private constructor(
     private readonly source: Source,
     private readonly file: CtraceFile,
     readonly description: string,
-  ) {}
+  ) {
+    super();
+  }
 
   static async open(source: Source): Promise<CtraceTrace> {
     const file = await CtraceFile.open(source);
@@ -132,13 +134,11 @@ class CtraceTrace implements ForeignTrace {
     ];
   }
 
-  async *dump({ json, limit = Number.POSITIVE_INFINITY }: DumpOptions): AsyncGenerator<string> {
+  async *dump({ json }: DumpOptions): AsyncGenerator<string> {
     const formatter = new LineFormatter(this.file.schema);
     const line = new ByteText();
     const names = new EventNames(this.file);
-    let left = limit;
     for await (const cursor of this.pass()) {
-      if (left-- <= 0) return;
       line.clear();
       if (json) formatter.message(cursor, line);
       else formatter.line(cursor, line);
@@ -177,9 +177,7 @@ class CtraceTrace implements ForeignTrace {
   }
 
   async toUscope(target: TraceTarget, context: ConversionContext): Promise<TraceStats> {
-    const { stats, isPartial } = await ctraceToUscope(this.file, await this.source.size(), target, context);
-    this.isPartial ||= isPartial;
-    return stats;
+    return this.noteImport(await ctraceToUscope(this.file, await this.source.size(), target, context));
   }
 
   async close(): Promise<void> {
@@ -217,9 +215,7 @@ class CtraceTrace implements ForeignTrace {
         context?.onProgress?.(stream.position / size);
       }
     } catch (error) {
-      if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-      this.isPartial = true;
-      context?.onWarning?.(error.message);
+      this.noteCut(error, context);
     }
     for (const warning of this.file.warnings) context?.onWarning?.(warning);
   }

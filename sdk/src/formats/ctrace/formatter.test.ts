@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { format, written } from '../../../../test/support/ctrace-files.js';
 import { memorySource } from '../../reader/index.js';
-import { formatG } from './float-text.js';
+import { formatG } from './formatter.js';
 import { ArgType, ByteText, CtraceFile, type CtraceValue, dumpText, EMPTY_SCHEMA } from './index.js';
 
 /** The message of one event, and of its bytes. */

@@ -1,11 +1,13 @@
 /** µScope made of .ctrace back to .ctrace: the same events in the same order. */
+
 import { concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
 import { fromHex } from '../../base/hex.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { FieldType, qualifiedName } from '../../format/types.js';
-import { payloadLayout, readRaw, type Trace } from '../../reader/index.js';
+import { readRaw, type Trace } from '../../reader/index.js';
 import { readU32 } from '../../stream/string-refs.js';
+import { EventFields } from '../common/event-values.js';
 import type { ConversionContext } from '../common/foreign-format.js';
 import { itemsWithTexts } from '../common/items-with-texts.js';
 import {
@@ -86,7 +88,10 @@ class Catalog {
   private configHash = 0n;
   private simulationName = '';
 
-  constructor(private readonly trace: Trace) {
+  private readonly fields: EventFields;
+
+  constructor(trace: Trace) {
+    this.fields = new EventFields(trace.schema, (index) => trace.strings.peek(index) ?? '');
     const names = new Map(META_NAMES.map((name) => [`${META_SCOPE}/${name}`, name]));
     const { events } = trace.schema;
     this.ids = new Map(
@@ -106,28 +111,25 @@ class Catalog {
   take(cursor: FrameCursor): boolean {
     const name = this.ids.get(cursor.eventType);
     if (!name || name === 'raw' || name === 'late') return false;
-    const field = fieldsOf(this.trace, cursor);
+    const field = this.fields.at(cursor);
+    const text = (index: number): string => decodeText(bytesOfKept(field.text(index)));
     switch (name) {
       case 'file':
         this.isWhole = true;
-        [this.version, this.configHash, this.simulationName] = [
-          field.number(0),
-          field.value(1),
-          field.text(2),
-        ];
+        [this.version, this.configHash, this.simulationName] = [field.number(0), field.wide(1), text(2)];
         break;
       case 'format':
         this.addFormat({
           ...{ id: field.number(0), line: field.number(1), isLog: field.number(2) !== 0 },
-          ...{ logLevel: (field.number(3) << 24) >> 24, text: field.text(4), file: field.text(5) },
-          argTypes: typesOfText(field.text(6)),
+          ...{ logLevel: (field.number(3) << 24) >> 24, text: text(4), file: text(5) },
+          argTypes: typesOfText(text(6)),
         });
         break;
       case 'unit':
-        this.units.push({ id: field.number(0), name: field.text(1), typeName: field.text(2) });
+        this.units.push({ id: field.number(0), name: text(1), typeName: text(2) });
         break;
       case 'category':
-        this.categories.push({ mask: field.value(0), name: field.text(1), description: field.text(2) });
+        this.categories.push({ mask: field.wide(0), name: text(1), description: text(2) });
         break;
       case 'event_type':
         this.meaning(field.number(0), field.number(1), field.number(2), field.number(3) !== 0);
@@ -148,15 +150,6 @@ class Catalog {
     this.formats.push(format);
     if (!this.typesById.has(format.id)) this.typesById.set(format.id, format.argTypes);
   }
-}
-
-function fieldsOf(trace: Trace, { bytes, payloadOffset, eventType }: FrameCursor) {
-  const { fields } = trace.schema.events[eventType];
-  const { offsets } = payloadLayout(fields);
-  const value = (i: number): bigint => readRaw(bytes, payloadOffset + offsets[i], fields[i].type);
-  const number = (i: number): number => Number(value(i));
-  const text = (i: number): string => decodeText(bytesOfKept(trace.strings.peek(number(i)) ?? ''));
-  return { value, number, text };
 }
 
 /** Arguments that come in parts. */

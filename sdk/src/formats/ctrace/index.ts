@@ -2,8 +2,7 @@
 
 export type { ByteSource } from '../../codecs/byte-source.js';
 export { ByteText } from '../text/byte-text.js';
-export { decodeArgs } from './args.js';
-export { EventCursor } from './cursor.js';
+export { decodeArgs, EventCursor } from './cursor.js';
 export { type DumpResult, type DumpSelection, dumpText } from './dump.js';
 export { LineFormatter } from './formatter.js';
 export { type InfoTextOptions, infoText } from './info-text.js';

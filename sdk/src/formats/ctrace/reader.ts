@@ -8,10 +8,8 @@ import { isUscopeError, UscopeError } from '../../base/errors.js';
 import type { ByteSource } from '../../codecs/byte-source.js';
 import { MAX_EXPANSION } from '../../codecs/expansion.js';
 import { decompressFrame } from '../../codecs/zstd.js';
-import { decodeArgs } from './args.js';
-import { EventCursor } from './cursor.js';
-import { decodeFooter, decodeFooterHead, footerBlocks } from './footer.js';
-import { decodeBlockHeader, decodeHeader } from './header.js';
+import { decodeArgs, EventCursor } from './cursor.js';
+import { decodeBlockHeader, decodeFooter, decodeFooterHead, decodeHeader, footerBlocks } from './header.js';
 import { decodeSchema, decodeSchemaPrefix, isSchema } from './schema.js';
 import {
   BLOCK_HEADER_BYTES,

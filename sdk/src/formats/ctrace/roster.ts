@@ -4,7 +4,9 @@ import { type DutProperties, qualifiedName, type Schema } from '../../format/typ
 import { type Fields, SchemaBuilder } from '../../schema/index.js';
 import type { EventCursor } from './cursor.js';
 import {
+  argNames,
   CREATED_PROPERTY,
+  cleanName,
   FLAGS_PROPERTY,
   fieldType,
   HEX_FIELDS,
@@ -14,10 +16,11 @@ import {
   META_NAMES,
   META_SCOPE,
   type MetaEvent,
+  messageName,
   PERIOD_PROPERTY,
+  unique,
   VERSION_PROPERTY,
 } from './mapping.js';
-import { argNames, cleanName, messageName, unique } from './names.js';
 import type { CtraceFile } from './reader.js';
 import { type CtraceFormat, isArgType } from './types.js';
 

@@ -8,8 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { isUscopeError } from '../../base/errors.js';
 import { canCompressZstd } from '../../codecs/zstd.js';
 import { memorySource } from '../../reader/index.js';
-import { MemoryOutput } from '../common/memory-output.js';
-import { encodeFooter } from './footer.js';
+import { MemoryOutput } from '../common/foreign-format.js';
+import { encodeFooter } from './header.js';
 import { ByteText, type CtraceBlock, CtraceFile, CtraceWriter, infoText, LineFormatter } from './index.js';
 import { encodeSchema } from './schema.js';
 

@@ -4,9 +4,8 @@
  */
 import { UscopeError } from '../../base/errors.js';
 import { canCompressZstd, compressFrame } from '../../codecs/zstd.js';
-import { ArgEncoder } from './args.js';
-import { encodeFooter } from './footer.js';
-import { encodeBlockHeader, encodeHeader } from './header.js';
+import { ArgEncoder } from './cursor.js';
+import { encodeBlockHeader, encodeFooter, encodeHeader } from './header.js';
 import { encodeSchema } from './schema.js';
 import {
   BLOCK_BYTES,

@@ -5,9 +5,8 @@
 import { UscopeError } from '../../base/errors.js';
 import { inflateBlock, isInflated, unpackBlock } from './blocks.js';
 import { type FluxGroup, FluxTrace } from './groups.js';
-import { type FieldKind, LAYOUT } from './layout.js';
 import { sintToBigInt } from './numbers.js';
-import { FluxTag, HAS_DELTA, HeadMode, MAGIC, TAG_NAMES } from './types.js';
+import { type FieldKind, FluxTag, HAS_DELTA, HeadMode, LAYOUT, MAGIC, TAG_NAMES } from './types.js';
 
 /** Largest entry and block taken before a head says how large they are, and however large it says. */
 const MIN_LIMIT = 64 * 1024;

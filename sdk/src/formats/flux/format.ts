@@ -1,7 +1,9 @@
 /** flux under the interface of foreign formats. */
-import { isUscopeError, UscopeError } from '../../base/errors.js';
+
+import { UscopeError } from '../../base/errors.js';
 import type { Source } from '../../reader/index.js';
 import type { TraceStats } from '../../writer/index.js';
+import { MaybeCut } from '../common/cut.js';
 import type {
   ConversionContext,
   DumpOptions,
@@ -13,10 +15,9 @@ import type {
   TraceTarget,
 } from '../common/foreign-format.js';
 import type { FluxCursor } from './cursor.js';
-import { decodeEntry } from './decode.js';
-import { EXPORT_OPTIONS, fluxOptions } from './export-options.js';
+import { decodeEntry } from './entries.js';
 import { entriesToFlux, hasEntries } from './from-entries.js';
-import { traceToFlux } from './from-trace.js';
+import { EXPORT_OPTIONS, fluxOptions, traceToFlux } from './from-trace.js';
 import { hex, listEntry, memberTypeName, typeName } from './listing.js';
 import { FluxFile, type FluxReadOptions, type FluxStream } from './reader.js';
 import { fluxToUscope } from './to-uscope.js';
@@ -55,15 +56,16 @@ export const FORMAT: ForeignFormat = {
 
 type Row = readonly [key: string, value: string];
 
-class FluxForeignTrace implements ForeignTrace {
-  isPartial = false;
+class FluxForeignTrace extends MaybeCut implements ForeignTrace {
   readonly timeUnit = 'domain units';
 
   private constructor(
     private readonly file: FluxFile,
     readonly description: string,
     private readonly isResync: boolean,
-  ) {}
+  ) {
+    super();
+  }
 
   static async open(source: Source, options: ReadonlyMap<string, string>): Promise<FluxForeignTrace> {
     const head = await source.read(0, MAGIC.length + 1);
@@ -107,14 +109,11 @@ class FluxForeignTrace implements ForeignTrace {
     ];
   }
 
-  async *dump({ json, limit = Number.POSITIVE_INFINITY }: DumpOptions): AsyncGenerator<string> {
-    let lines = 0;
-    if (limit <= 0) return;
+  async *dump({ json }: DumpOptions): AsyncGenerator<string> {
     for await (const { cursor, sectionOrder } of this.pass()) {
       yield json
         ? toJson(cursor, sectionOrder)
         : `${'  '.repeat(cursor.depth)}${listEntry(cursor, sectionOrder)}`;
-      if (++lines >= limit) return;
     }
   }
 
@@ -162,9 +161,7 @@ class FluxForeignTrace implements ForeignTrace {
   }
 
   async toUscope(target: TraceTarget, context: ConversionContext): Promise<TraceStats> {
-    const { stats, isPartial } = await fluxToUscope(this.file, target, context, this.readOptions(context));
-    this.isPartial ||= isPartial;
-    return stats;
+    return this.noteImport(await fluxToUscope(this.file, target, context, this.readOptions(context)));
   }
 
   async close(): Promise<void> {
@@ -181,9 +178,7 @@ class FluxForeignTrace implements ForeignTrace {
         context?.onProgress?.(stream.part);
       }
     } catch (error) {
-      if (!isCut(error)) throw error;
-      this.isPartial = true;
-      context?.onWarning?.(error.message);
+      this.noteCut(error, context);
     }
   }
 
@@ -196,10 +191,6 @@ class FluxForeignTrace implements ForeignTrace {
       },
     };
   }
-}
-
-function isCut(error: unknown): error is UscopeError {
-  return isUscopeError(error) && error.code === 'CONVERT_TRUNCATED';
 }
 
 /** Paths of items: `scope/signal`, with the trace's name in front. */

@@ -5,18 +5,18 @@ import { fromHex } from '../../base/hex.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { qualifiedName, type Schema } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
-import { ItemStream } from '../../stream/item-stream.js';
-import { StringRefs } from '../../stream/string-refs.js';
+import { EventFields } from '../common/event-values.js';
 import type { ConversionContext, OutputFiles } from '../common/foreign-format.js';
-import { type DomainUnit, unitOf } from './domains.js';
-import { EventFields } from './event-fields.js';
-import { fluxOptions } from './export-options.js';
+import { itemsWithTexts } from '../common/items-with-texts.js';
+import { fluxOptions } from './from-trace.js';
 import {
   ALL_ONE,
   ALL_ZERO,
+  type DomainUnit,
   DYNAMIC,
   ENTRIES_PROPERTY,
   ENTRIES_VERSION,
+  entryOf,
   Form,
   type MappedMember,
   META_EVENTS,
@@ -24,12 +24,12 @@ import {
   type MetaEvent,
   Tag,
   UNIFORM,
+  unitOf,
 } from './mapping.js';
 import { bigIntToSint } from './numbers.js';
-import type { FluxTraceWriter } from './trace-writer.js';
 import { CONFLICT, type FluxEntry, FluxTag, FluxType, HeadMode, MAX_ITEM_ID, TAG_NAMES } from './types.js';
 import { encodeValue, type FluxList, memberBytes, membersOf } from './values.js';
-import { FluxWriter } from './writer.js';
+import { type FluxTraceWriter, FluxWriter } from './writer.js';
 
 /** Whether a trace holds the entries of a flux file. */
 export function hasEntries(trace: Trace): boolean {
@@ -47,23 +47,12 @@ export async function entriesToFlux(
   const writer = new FluxWriter(output, { compress: options.compress });
   const text = (index: number): string => trace.strings.peek(index) ?? '';
   const builder = new EntryBuilder(trace.schema, writer, text, context);
-  const items = new ItemStream(trace);
-  const refs = new StringRefs(trace.schema);
-  try {
-    while (await items.nextSegment()) {
-      context.signal?.throwIfAborted();
-      const wanted = new Set<number>();
-      refs.collect(items.segment, wanted);
-      await trace.strings.load(wanted);
-      while (items.next()) {
-        if (items.cursor.kind !== CursorItem.EVENT) continue;
-        builder.take(items.cursor);
-        if (writer.isFull) await writer.flush();
-      }
-      context.onProgress?.(Math.min(1, items.segmentsRead / Math.max(1, trace.segmentCount)));
+  for await (const items of itemsWithTexts(trace, context)) {
+    while (items.next()) {
+      if (items.cursor.kind !== CursorItem.EVENT) continue;
+      builder.take(items.cursor);
+      if (writer.isFull) await writer.flush();
     }
-  } finally {
-    await items.close();
   }
   await writer.close();
 }
@@ -150,8 +139,11 @@ class EntryBuilder {
         this.entry(n(0), { tag, control: n(2), message: n(3), members: membersOf(data) });
         break;
       }
-      default:
-        this.entry(n(0), entryOf(meta, fields));
+      default: {
+        const entry = entryOf(meta, fields);
+        if (!entry) throw source(`${meta} is not an entry`);
+        this.entry(n(0), entry);
+      }
     }
   }
 
@@ -285,59 +277,6 @@ class EntryBuilder {
 
 const EMPTY = new Uint8Array(0);
 const encoder = new TextEncoder();
-
-function entryOf(meta: MetaEvent, fields: EventFields): FluxEntry {
-  const n = (field: number): number => fields.number(field);
-  switch (meta) {
-    case 'item':
-      return itemOf(fields);
-    case 'domain':
-      return { tag: FluxTag.DOMD, domain: fields.text(1) };
-    case 'close':
-      return { tag: FluxTag.CLOS, id: n(1), end: fields.wide(2) };
-    case 'current':
-      return { tag: FluxTag.CURR, id: n(1), position: fields.wide(2) };
-    case 'enumeration': {
-      const [label, value] = [fields.text(3), fields.wide(4)];
-      return { tag: FluxTag.ENMD, id: n(1), enumeration: n(2), label, value };
-    }
-    case 'member': {
-      const [label, descriptor] = [fields.text(4), fields.text(6)];
-      return { tag: FluxTag.MEMD, id: n(1), member: n(2), parent: n(3), label, type: n(5), descriptor };
-    }
-    case 'relation': {
-      const delta = BigInt(fields.text(5));
-      return { tag: FluxTag.ATRE, id: n(1), type: n(2), target: n(3), style: n(4), delta, base: n(6) };
-    }
-    case 'label': {
-      const [x, y] = [BigInt(fields.text(3)), BigInt(fields.text(4))];
-      return { tag: FluxTag.ATLA, id: n(1), style: n(2), x, y };
-    }
-    default:
-      throw source(`${meta} is not an entry`);
-  }
-}
-
-function itemOf(fields: EventFields): FluxEntry {
-  const n = (field: number): number => fields.number(field);
-  const named = { id: n(2), parent: n(4), name: fields.text(5), description: fields.text(6) };
-  const typed = { ...named, type: n(7), descriptor: fields.text(8) };
-  const [from, to] = [n(9), n(10)];
-  switch (n(1)) {
-    case FluxTag.SCPD:
-      return { tag: FluxTag.SCPD, ...named };
-    case FluxTag.SIGD:
-      return { tag: FluxTag.SIGD, ...typed };
-    case FluxTag.MSGD:
-      return { tag: FluxTag.MSGD, ...typed, idTo: n(3) };
-    case FluxTag.SIRD:
-      return { tag: FluxTag.SIRD, ...named };
-    case FluxTag.SSGD:
-      return { tag: FluxTag.SSGD, ...typed, from, to };
-    default:
-      return { tag: FluxTag.SSRD, ...named, from, to };
-  }
-}
 
 function listOrStates(form: Form, type: number, fields: EventFields) {
   const shape = fields.number(1);

@@ -2,6 +2,8 @@
  * Any µScope trace to flux: a struct signal for each storage and each event type, a separate trace for each scope below the root (a core),
  * time in ps.
  */
+
+import { UscopeError } from '../../base/errors.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import {
   Action,
@@ -15,15 +17,70 @@ import {
 } from '../../format/types.js';
 import { payloadLayout, type Trace } from '../../reader/index.js';
 import { stateBefore, traceStart } from '../../reader/queries/state-before.js';
-import { ItemStream } from '../../stream/item-stream.js';
 import { StringRefs } from '../../stream/string-refs.js';
-import type { ByteOutput, ConversionContext, OutputFiles } from '../common/foreign-format.js';
+import { wordAt } from '../common/event-values.js';
+import type { ByteOutput, ConversionContext, FormatOption, OutputFiles } from '../common/foreign-format.js';
+import { itemsWithTexts } from '../common/items-with-texts.js';
+import { choice, refused } from '../common/options.js';
 import type { Tally } from '../common/report.js';
-import { type FluxExportOptions, fluxOptions } from './export-options.js';
-import { StructBytes } from './struct-bytes.js';
-import type { FluxTraceWriter } from './trace-writer.js';
+import { putVarint } from '../common/varint.js';
+import type { BlockCompression } from './blocks.js';
 import { Enumeration, FluxTag, FluxType, MemberType } from './types.js';
-import { FluxWriter } from './writer.js';
+import { type FluxTraceWriter, FluxWriter } from './writer.js';
+
+// Options of the export to flux, checked.
+
+export const EXPORT_OPTIONS: readonly FormatOption[] = [
+  { name: 'compress', help: 'lz4 (default), zlib, gzip or none', direction: 'export' },
+  {
+    name: 'ring',
+    help: 'keep only the newest entries, in a ring buffer of this size per file (64K, 4M); not compressed',
+    direction: 'export',
+  },
+  {
+    name: 'files',
+    help: 'one (default): all cores in one file; cores: a file for each scope below the root',
+    direction: 'export',
+  },
+  {
+    name: 'content',
+    help: 'entries: those that a trace made of flux holds; items: its events and storages; default: entries where there are any',
+    direction: 'export',
+  },
+];
+
+export interface FluxExportOptions {
+  readonly compress: BlockCompression | 'none';
+  /** Bytes; null: everything is kept. */
+  readonly ring: number | null;
+  readonly separate: boolean;
+  readonly content: 'entries' | 'items' | null;
+}
+
+const FACTORS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 * 1024 };
+const MAX_RING = 1024 ** 3;
+
+/** @throws UscopeError CONVERT_OPTION */
+export function fluxOptions(given: ReadonlyMap<string, string>): FluxExportOptions {
+  const ring = given.has('ring') ? size(given.get('ring')!) : null;
+  const compress = choice(given, 'compress', ['lz4', 'zlib', 'gzip', 'none']);
+  if (ring !== null && compress !== null && compress !== 'none') {
+    throw new UscopeError('CONVERT_OPTION', 'a ring buffer is not compressed: leave out ring or compress');
+  }
+  return {
+    compress: ring !== null ? 'none' : (compress ?? 'lz4'),
+    ring,
+    separate: choice(given, 'files', ['one', 'cores']) === 'cores',
+    content: choice(given, 'content', ['entries', 'items']),
+  };
+}
+
+function size(text: string): number {
+  const match = /^(\d{1,12})([kKmM]?)$/.exec(text);
+  const bytes = match ? Number(match[1]) * FACTORS[match[2].toLowerCase()] : 0;
+  if (bytes >= 1024 && bytes <= MAX_RING) return bytes;
+  throw refused('ring', text, 'a size from 1K to 1024M');
+}
 
 const ACTION_NAMES: readonly (readonly [Action, string])[] = [
   [Action.SET, 'set'],
@@ -49,23 +106,13 @@ export async function traceToFlux(
   const outputs = await openFiles(cores, files, options);
   const exporter = new Exporter(trace, cores, outputs, context);
   exporter.define(options);
-  const items = new ItemStream(trace);
   const refs = new StringRefs(trace.schema);
   await exporter.begin(refs);
-  try {
-    while (await items.nextSegment()) {
-      context.signal?.throwIfAborted();
-      const wanted = new Set<number>();
-      refs.collect(items.segment, wanted);
-      await trace.strings.load(wanted);
-      while (items.next()) {
-        exporter.take(items.cursor);
-        for (const file of outputs) if (file.isFull) await file.flush();
-      }
-      context.onProgress?.(Math.min(1, items.segmentsRead / Math.max(1, trace.segmentCount)));
+  for await (const items of itemsWithTexts(trace, context, refs)) {
+    while (items.next()) {
+      exporter.take(items.cursor);
+      for (const file of outputs) if (file.isFull) await file.flush();
     }
-  } finally {
-    await items.close();
   }
   exporter.end();
   for (const file of new Set(outputs)) await file.close();
@@ -329,10 +376,7 @@ class Exporter {
     for (let i = 0; i < fields.length; i++) {
       const at = payloadOffset + offsets[i];
       const size = fieldSize(fields[i].type);
-      let lo = 0;
-      for (let b = Math.min(size, 4) - 1; b >= 0; b--) lo = (lo << 8) | bytes[at + b];
-      const hi =
-        size < 8 ? 0 : bytes[at + 4] | (bytes[at + 5] << 8) | (bytes[at + 6] << 16) | (bytes[at + 7] << 24);
+      const [lo, hi] = [wordAt(bytes, at, size), wordAt(bytes, at + 4, size - 4)];
       this.put(i, fields[i], lo, hi, Action.SET);
     }
     writer.sample(id, this.timePs, 1, 0, this.struct.bytes);
@@ -359,4 +403,67 @@ class Exporter {
 function memberTypeOf({ type }: FieldDef): number {
   if (type === FieldType.ENUM) return MemberType.LOCAL_ENUM;
   return type === FieldType.STRING_REF ? MemberType.TEXT : MemberType.INTEGER;
+}
+
+// The bytes of a struct value, member by member, without an object for each.
+
+const encoder = new TextEncoder();
+const HEAD_BYTES = 12;
+
+export class StructBytes {
+  private buffer = new Uint8Array(4096);
+  private at = 0;
+
+  begin(): void {
+    this.at = 0;
+  }
+
+  /** What was put since `begin`: a view. */
+  get bytes(): Uint8Array {
+    return this.buffer.subarray(0, this.at);
+  }
+
+  /** A number of 64 bits in halves, signed unless it is said not to be. */
+  integer(member: number, type: number, lo: number, hi: number, isUnsigned = false): void {
+    this.room(HEAD_BYTES + 9);
+    const { buffer } = this;
+    let at = putVarint(buffer, this.at, member);
+    buffer[at++] = type;
+    const start = at + 1;
+    let end = start;
+    for (let i = 0; i < 8; i++) buffer[end++] = (i < 4 ? lo : hi) >>> (8 * (i & 3));
+    if (isUnsigned && hi >> 31) buffer[end++] = 0;
+    // Bytes that repeat the sign are left out.
+    const fill = buffer[end - 1] & 0x80 ? 0xff : 0;
+    while (end > start && buffer[end - 1] === fill) {
+      if (fill !== 0 && end - start === 1) break;
+      if (end - start > 1 && ((buffer[end - 2] ^ fill) & 0x80) !== 0) break;
+      end--;
+    }
+    buffer[at] = end - start;
+    this.at = end;
+  }
+
+  text(member: number, text: string): void {
+    this.room(HEAD_BYTES + 3 * text.length);
+    const { buffer } = this;
+    let at = putVarint(buffer, this.at, member);
+    buffer[at++] = MemberType.TEXT;
+    const size = utf8Size(text);
+    at = putVarint(buffer, at, size);
+    encoder.encodeInto(text, buffer.subarray(at));
+    this.at = at + size;
+  }
+
+  private room(size: number): void {
+    if (this.at + size <= this.buffer.length) return;
+    const grown = new Uint8Array(2 * (this.at + size));
+    grown.set(this.buffer.subarray(0, this.at));
+    this.buffer = grown;
+  }
+}
+
+function utf8Size(text: string): number {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0x7f) return encoder.encode(text).length;
+  return text.length;
 }

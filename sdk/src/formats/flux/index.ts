@@ -3,12 +3,11 @@
 export { decompressFastLz } from '../../codecs/fastlz.js';
 export type { BlockCompression } from './blocks.js';
 export { FluxCursor } from './cursor.js';
-export { decodeEntry } from './decode.js';
+export { decodeEntry } from './entries.js';
 export { FluxGroup, FluxTrace } from './groups.js';
 export { listEntry } from './listing.js';
 export type { FluxOutput, RingShape } from './outputs.js';
 export { type ByteSource, FluxFile, type FluxReadOptions, FluxStream } from './reader.js';
-export { type FluxHead, FluxTraceWriter } from './trace-writer.js';
 export {
   BlockMode,
   Enumeration,
@@ -32,4 +31,4 @@ export {
   membersOf,
   memberValue,
 } from './values.js';
-export { FluxWriter, type FluxWriterOptions } from './writer.js';
+export { type FluxHead, FluxTraceWriter, FluxWriter, type FluxWriterOptions } from './writer.js';

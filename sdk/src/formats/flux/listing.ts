@@ -1,7 +1,7 @@
 /** Entries as lines of text, for people and for comparison with other decoders. */
 import { toHex } from '../../base/hex.js';
 import type { FluxCursor } from './cursor.js';
-import { decodeEntry } from './decode.js';
+import { decodeEntry } from './entries.js';
 import {
   CONFLICT,
   type FluxEntry,

@@ -1,5 +1,7 @@
 /** Gathers entries on their way to the file: as they come, in compressed blocks, or in a ring of sections that keeps the newest. */
+
 import { UscopeError } from '../../base/errors.js';
+import { putVarint } from '../common/varint.js';
 import { type BlockCompression, BlockCompressor, COMPRESSION_MODES } from './blocks.js';
 import { FluxTag, MAX_SECTION } from './types.js';
 
@@ -124,7 +126,7 @@ export class CompressedBuffer extends EntryBuffer {
     bytes[at] = 0;
     bytes[at + 1] = FluxTag.PBLK;
     bytes[at + 2] = COMPRESSION_MODES[this.method];
-    const body = putPInt(bytes, putPInt(bytes, at + 3, this.at), packed.length);
+    const body = putVarint(bytes, putVarint(bytes, at + 3, this.at), packed.length);
     bytes.set(packed, body);
     next.commit(body + packed.length);
     this.at = 0;
@@ -243,20 +245,4 @@ export class RingBuffer extends EntryBuffer {
     }
     this.prelude(this);
   }
-}
-
-/** Writes an unsigned number below 2^53; returns the index after it. */
-export function putPInt(bytes: Uint8Array, from: number, value: number): number {
-  let at = from;
-  let rest = value;
-  while (rest >= 0x8000_0000) {
-    bytes[at++] = (rest % 0x80) | 0x80;
-    rest = Math.floor(rest / 0x80);
-  }
-  while (rest >= 0x80) {
-    bytes[at++] = (rest & 0x7f) | 0x80;
-    rest >>>= 7;
-  }
-  bytes[at++] = rest;
-  return at;
 }

@@ -1,7 +1,7 @@
 /** flux files from front to end: linear, compressed, and ring buffers from their oldest section on. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { FluxCursor, isMagic } from './cursor.js';
-import { decodeEntry } from './decode.js';
+import { decodeEntry } from './entries.js';
 import { type FluxEntry, FluxTag, MAGIC } from './types.js';
 
 /** Where bytes come from; the sources of `uscope/reader` are such. */
@@ -82,11 +82,6 @@ export class FluxStream {
   /** Part of the file that has been read, 0 to 1. */
   get part(): number {
     return this.size === 0 ? 1 : Math.min(1, this.position / this.size);
-  }
-
-  /** True while the entries are those of a ring buffer. */
-  get isInRing(): boolean {
-    return this.isRing;
   }
 
   /**

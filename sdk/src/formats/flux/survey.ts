@@ -1,12 +1,12 @@
 /** The first pass of an import: which signals have values and in what form these fit, and which times occur. */
+
+import { UscopeError } from '../../base/errors.js';
 import { printable } from '../../base/printable.js';
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import type { FluxCursor } from './cursor.js';
-import { type DomainUnit, toPs, unitOf } from './domains.js';
-import { Doubts } from './doubts.js';
 import type { FluxGroup } from './groups.js';
-import { Form, MAX_MEMBERS, type MappedMember } from './mapping.js';
-import { MemberCursor } from './member-cursor.js';
+import { type DomainUnit, Form, MAX_MEMBERS, type MappedMember, toPs, unitOf } from './mapping.js';
+import { MemberCursor } from './numbers.js';
 import { FluxTag, FluxType, MemberType } from './types.js';
 import { decodeValue, encodeValue } from './values.js';
 
@@ -394,3 +394,67 @@ function firstMemberForm(type: number): Form {
 
 export const mappedMembers = (members: readonly SurveyedMember[]): MappedMember[] =>
   members.map(({ member, type, form }) => ({ member, type, form }));
+
+// Signs that values of a file are damaged or missing, though every entry is well-formed: flux has no checksums, and one changed bit can make a value
+// swallow those after it.
+
+/** Signals that are named; of others there is only the number. */
+const NAMED = 5;
+
+export class Doubts {
+  private readonly misfits: string[] = [];
+  private numMisfits = 0;
+  private gaps = 0;
+  private firstGap = 0;
+  private firstMisfit = 0;
+  /** Sections of the ring buffer so far. */
+  private sections = 0;
+  /** All entries of the section so far were positions. */
+  private isAtStart = false;
+
+  /** An entry of a ring buffer, before its lane has been moved to its position. */
+  inRing(cursor: FluxCursor, lane: FluxLane | null): void {
+    const { tag } = cursor;
+    if (tag === FluxTag.RING) {
+      this.sections = 0;
+      return;
+    }
+    if (cursor.at === 0 && cursor.depth === 1) {
+      this.sections++;
+      this.isAtStart = true;
+    }
+    if (tag !== FluxTag.CURR) this.isAtStart = false;
+    // What came before the oldest section has been overwritten.
+    if (!this.isAtStart || this.sections === 1 || !lane?.isKnown || !cursor.group) return;
+    const { lo, hi } = cursor.group;
+    if (lo === lane.lo && hi === lane.hi) return;
+    if (this.gaps++ === 0) this.firstGap = cursor.offset;
+  }
+
+  /** A value that has no other form than its bytes. */
+  bytesOnly({ type }: SurveyedSignal, cursor: FluxCursor, name: string): void {
+    try {
+      decodeValue(type, cursor.df, cursor.xdf, cursor.value);
+    } catch {
+      if (this.numMisfits++ === 0) this.firstMisfit = cursor.offset;
+      if (this.misfits.length < NAMED) this.misfits.push(name);
+    }
+  }
+
+  /** What to warn of. */
+  messages(): string[] {
+    const messages: string[] = [];
+    if (this.gaps > 0) {
+      const which =
+        this.gaps === 1 ? 'a section of the ring buffer does' : `${this.gaps} sections of the ring buffer do`;
+      const what = `${which} not begin at the time at which the one before ends: values before that are damaged or missing`;
+      messages.push(new UscopeError('CONVERT_FORMAT', what, { offset: this.firstGap }).message);
+    }
+    if (this.numMisfits > 0) {
+      const more = this.numMisfits > NAMED ? ` and ${this.numMisfits - NAMED} more` : '';
+      const what = `values of ${this.misfits.join(', ')}${more} are none of their signal's type: all values of the signal are kept as bytes, and those after a damaged one may be missing`;
+      messages.push(new UscopeError('CONVERT_FORMAT', what, { offset: this.firstMisfit }).message);
+    }
+    return messages;
+  }
+}

@@ -3,38 +3,25 @@
  * file one after the other are put together in order of time.
  */
 
-import { isUscopeError } from '../../base/errors.js';
-import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
-import { SessionStatus } from '../../format/session-chunk.js';
-import { StringOutput } from '../../stream/string-remap.js';
-import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
-import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
-import type { TraceStats } from '../../writer/index.js';
-import { RecordBatch } from '../../writer/records/record-batch.js';
-import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
+import { type Imported, isCut, untilCut } from '../common/cut.js';
+import { EventPacker } from '../common/event-values.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import type { Tally } from '../common/report.js';
+import { checkpointIntervalFor, type TraceFrames, writeTrace } from '../common/trace-frames.js';
 import type { FluxCursor } from './cursor.js';
-import { toPs } from './domains.js';
 import { EntryEmitter } from './entry-emitter.js';
-import { EventPacker } from './event-packer.js';
 import type { FluxGroup } from './groups.js';
 import { buildSchema } from './import-schema.js';
+import { toPs } from './mapping.js';
 import type { FluxFile, FluxReadOptions, FluxStream } from './reader.js';
 import { type FluxLane, Lanes, Survey } from './survey.js';
 import { FluxTag, TAG_NAMES } from './types.js';
 
-const RESERVE = 1024;
 /** More groups than these are not put in order: each takes a separate pass through the file. */
 const MAX_MERGED = 64;
 const MAX_PS = 2n ** 63n - 1n;
 /** Below it products and differences of whole numbers are exact. */
 const MAX_EXACT = 2 ** 52;
-
-export interface FluxImport {
-  readonly stats: TraceStats;
-  readonly isPartial: boolean;
-}
 
 /** @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT, CONVERT_UNSUPPORTED, WRITER_* */
 export async function fluxToUscope(
@@ -42,43 +29,29 @@ export async function fluxToUscope(
   target: TraceTarget,
   context: ConversionContext,
   options: FluxReadOptions = {},
-): Promise<FluxImport> {
+): Promise<Imported> {
   const survey = new Survey();
   const stream = await file.stream(options);
-  let isPartial = false;
-  try {
+  const cut = await untilCut(async () => {
     while (await stream.more()) {
       context.signal?.throwIfAborted();
       while (stream.next()) survey.take(stream.cursor);
       context.onProgress?.(stream.part / 2);
     }
-  } catch (error) {
-    if (!isCut(error)) throw error;
-    isPartial = true;
-    context.onWarning?.(error.message);
-  }
+  });
+  if (cut) context.onWarning?.(cut.message);
   for (const message of survey.doubts.messages()) context.onWarning?.(message);
   const { schema, dut, plans } = buildSchema(survey);
-  const batch = new RecordBatch();
-  const { path, compression } = target;
-  const checkpointIntervalPs =
-    target.checkpointIntervalPs ?? checkpointIntervalFor(survey.spanPs, survey.entries);
-  const writer = { path, schema, dut, compression, checkpointIntervalPs, index: createSegmentIndexer };
-  const stats = await withOutput(writer, batch, context.signal, async (output) => {
-    const sink = new Sink(survey, batch, output, context, (count) => {
-      return new EntryEmitter(schema, plans, new EventPacker(schema, batch, new StringOutput(batch), count));
-    });
-    await sink.begin();
+  const checkpointIntervalPs = checkpointIntervalFor(survey.spanPs, survey.entries);
+  const content = { schema, dut, checkpointIntervalPs };
+  const stats = await writeTrace(target, content, context.signal, async (frames) => {
+    const emitter = new EntryEmitter(schema, plans, new EventPacker(schema, frames));
+    const sink = new Sink(survey, frames, emitter, context);
+    sink.begin();
     const quiet = options.onSkip ? { onSkip: () => undefined } : {};
     await fill(file, quiet, survey, sink, context);
-    sink.end();
-    return output.finish({ status: SessionStatus.CLOSED, lost: 0n, rejected: 0n });
   });
-  return { stats, isPartial };
-}
-
-function isCut(error: unknown): error is Error {
-  return isUscopeError(error) && error.code === 'CONVERT_TRUNCATED';
+  return { stats, isPartial: cut !== null };
 }
 
 async function fill(
@@ -210,12 +183,9 @@ class LaneClock {
 }
 
 class Sink {
-  private readonly emitter: EntryEmitter;
   private readonly tallies: Tally[] = [];
   private readonly origins: bigint[];
   private readonly inexact: Tally;
-  private items = 0;
-  private isOpen = false;
   /** Of the present frame, as it was given, and rounded. */
   private time: number | bigint = 0n;
   private timeNumber = 0;
@@ -228,13 +198,11 @@ class Sink {
 
   constructor(
     survey: Survey,
-    private readonly batch: RecordBatch,
-    private readonly output: TraceOutput,
+    private readonly frames: TraceFrames,
+    private readonly emitter: EntryEmitter,
     private readonly context: ConversionContext,
-    create: (count: () => void) => EntryEmitter,
   ) {
     const { report } = context;
-    this.emitter = create(() => this.count());
     this.origins = survey.origins;
     this.clocks = survey.lanes.all.map(({ unit, index }) => new LaneClock(unit, this.origins[index]));
     for (const [tag, name] of TAG_NAMES) {
@@ -249,22 +217,17 @@ class Sink {
   }
 
   get isFull(): boolean {
-    return this.output.isFull;
+    return this.frames.isFull;
   }
 
-  async begin(): Promise<void> {
+  begin(): void {
     this.frame(0n);
     this.emitter.begin();
   }
 
   async push(part: number): Promise<void> {
-    this.close();
-    await this.output.push();
+    await this.frames.push();
     this.context.onProgress?.(0.5 + part / 2);
-  }
-
-  end(): void {
-    this.close();
   }
 
   take(cursor: FluxCursor, lane: FluxLane): void {
@@ -272,7 +235,6 @@ class Sink {
     this.tallies[tag].count++;
     let isExact = true;
     if (group && tag !== FluxTag.CLOS) isExact = this.moveTo(lane, group);
-    if (!this.isOpen) this.frame(this.time);
     if (tag === FluxTag.SAMPLE) {
       if (!isExact) {
         this.inexact.count++;
@@ -316,24 +278,10 @@ class Sink {
 
   /** @param ps as a number a safe integer */
   private frame(ps: number | bigint): void {
-    this.close();
     // What was exact for an earlier time is looked at again.
     if (ps !== this.time) this.lastLane = null;
     this.time = ps;
     this.timeNumber = Number(ps);
-    this.items = 0;
-    this.batch.begin(ps);
-    this.isOpen = true;
-  }
-
-  private close(): void {
-    if (!this.isOpen) return;
-    this.batch.end(this.items, this.output.frames++);
-    this.isOpen = false;
-  }
-
-  private count(): void {
-    if (this.items >= MAX_ITEMS_PER_FRAME - RESERVE) this.frame(this.time);
-    this.items++;
+    this.frames.beginFrame(ps);
   }
 }

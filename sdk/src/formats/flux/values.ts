@@ -1,7 +1,8 @@
 /** Values of samples and members: bytes to what they mean and back. */
+import { concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
-import { MemberCursor } from './member-cursor.js';
-import { bigIntToSint, sintToBigInt } from './numbers.js';
+import { varintBytes } from '../common/varint.js';
+import { bigIntToSint, MemberCursor, sintToBigInt, ValueBytes } from './numbers.js';
 import { type FluxMember, FluxType, MemberType, STATES } from './types.js';
 
 /** Formats of values (`df`). Logic counts its bits per state in it; what can be a list has a fixed or a dynamic one. */
@@ -154,7 +155,7 @@ function listOf(type: number, df: number, xdf: number, data: Uint8Array): FluxVa
   const fixed = kind === 'events' ? Format.EVENT : Format.PLAIN;
   if (df !== fixed && df !== Format.DYNAMIC) throw broken(`a list has format ${df}`);
   const list = { dynamic: df === Format.DYNAMIC, width: xdf };
-  const bytes = new Bytes(data);
+  const bytes = new ValueBytes(data);
   const count = list.dynamic ? bytes.pint() : -1;
   if (kind === 'floats') return { kind, list, values: floats(bytes, count, xdf) };
   const items = elements(bytes, count);
@@ -162,14 +163,14 @@ function listOf(type: number, df: number, xdf: number, data: Uint8Array): FluxVa
   return { kind, list, values: items.map((item) => sintToBigInt(item, 0, item.length)) };
 }
 
-function elements(bytes: Bytes, count: number): Uint8Array[] {
+function elements(bytes: ValueBytes, count: number): Uint8Array[] {
   const items: Uint8Array[] = [];
-  while (!bytes.isAtEnd) items.push(bytes.take(bytes.pint()));
+  while (bytes.left > 0) items.push(bytes.take(bytes.pint()));
   if (count >= 0 && items.length !== count) throw broken(`a list of ${count} elements holds ${items.length}`);
   return items;
 }
 
-function floats(bytes: Bytes, count: number, xdf: number): number[] {
+function floats(bytes: ValueBytes, count: number, xdf: number): number[] {
   const width = xdf === 1 ? 4 : 8;
   const data = bytes.take(bytes.left);
   const size = data.length / width;
@@ -185,16 +186,16 @@ function floats(bytes: Bytes, count: number, xdf: number): number[] {
 function listBytes(value: Extract<FluxValue, { readonly list: FluxList }>) {
   const { dynamic, width } = value.list;
   const df = dynamic ? Format.DYNAMIC : value.kind === 'events' ? Format.EVENT : Format.PLAIN;
-  const parts: Uint8Array[] = dynamic ? [pintBytes(value.values.length)] : [];
+  const parts: Uint8Array[] = dynamic ? [varintBytes(value.values.length)] : [];
   if (value.kind === 'floats') {
     for (const one of value.values) parts.push(floatBytes(one, width === 1 ? 4 : 8));
   } else {
     for (const one of value.values) {
       const bytes = typeof one === 'string' ? encoder.encode(one) : bigIntToSint(one as bigint);
-      parts.push(pintBytes(bytes.length), bytes);
+      parts.push(varintBytes(bytes.length), bytes);
     }
   }
-  return { df, xdf: width, data: joined(parts) };
+  return { df, xdf: width, data: concatBytes(parts) };
 }
 
 /** Members of a struct value or of a control entry. @throws UscopeError CONVERT_FORMAT */
@@ -209,9 +210,9 @@ export function membersOf(data: Uint8Array): FluxMember[] {
 export function memberBytes(members: readonly FluxMember[]): Uint8Array {
   const parts: Uint8Array[] = [];
   for (const { member, type, data } of members) {
-    parts.push(pintBytes(member), Uint8Array.of(type), pintBytes(data.length), data);
+    parts.push(varintBytes(member), Uint8Array.of(type), varintBytes(data.length), data);
   }
-  return joined(parts);
+  return concatBytes(parts);
 }
 
 /** What a member's bytes mean: enums, integers and floats are numbers, text is text, the rest stays bytes. */
@@ -240,57 +241,6 @@ function floatBytes(value: number, size: number): Uint8Array {
   if (size === 4) view.setFloat32(0, value, true);
   else view.setFloat64(0, value, true);
   return bytes;
-}
-
-function pintBytes(value: number): Uint8Array {
-  const bytes: number[] = [];
-  let rest = value;
-  while (rest >= 0x80) {
-    bytes.push((rest % 0x80) | 0x80);
-    rest = Math.floor(rest / 0x80);
-  }
-  bytes.push(rest);
-  return Uint8Array.from(bytes);
-}
-
-function joined(parts: readonly Uint8Array[]): Uint8Array {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
-}
-
-class Bytes {
-  private at = 0;
-
-  constructor(private readonly data: Uint8Array) {}
-
-  get isAtEnd(): boolean {
-    return this.at === this.data.length;
-  }
-
-  get left(): number {
-    return this.data.length - this.at;
-  }
-
-  pint(): number {
-    let value = 0;
-    for (let factor = 1; factor < 2 ** 50; factor *= 128) {
-      const [byte] = this.take(1);
-      value += (byte & 0x7f) * factor;
-      if (byte < 0x80) return value;
-    }
-    throw broken('a number in a value is too large');
-  }
-
-  take(size: number): Uint8Array {
-    if (size > this.left) throw broken('a value ends inside one of its parts');
-    this.at += size;
-    return this.data.subarray(this.at - size, this.at);
-  }
 }
 
 function broken(what: string): UscopeError {

@@ -1,9 +1,8 @@
 /** Turns what an import reads into what is sorted. */
 import { relationEntries } from './content.js';
+import type { TimeScale } from './options.js';
 import type { RawChunk } from './reader.js';
-import { ATTRIBUTE_WORDS, HEAD_WORDS, Kind, RELATION_WORDS } from './sorted-words.js';
-import type { ExternalSorter } from './sorter.js';
-import type { TimeScale } from './time-scale.js';
+import { ATTRIBUTE_WORDS, type ExternalSorter, HEAD_WORDS, Kind, RELATION_WORDS } from './sorter.js';
 import { TransactionCursor } from './transaction-cursor.js';
 import { FtrPhase, IS_TEXT } from './types.js';
 import { Bits, typeOf } from './values.js';

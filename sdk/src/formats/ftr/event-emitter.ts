@@ -1,16 +1,13 @@
 /** Puts what a recording says into events of a batch. */
 import { equalBytes } from '../../base/bytes.js';
-import { MAX_ITEMS_PER_FRAME, MAX_STRING_BYTES } from '../../format/record.js';
-import type { StringOutput } from '../../stream/string-remap.js';
-import type { RecordBatch } from '../../writer/records/record-batch.js';
-import type { Dictionary } from './dictionary.js';
+import { MAX_STRING_BYTES } from '../../format/record.js';
+import { StringOutput } from '../../stream/string-remap.js';
+import type { TraceFrames } from '../common/trace-frames.js';
 import { BYTES_PER_EVENT, type EventSchema, PAYLOAD_BYTES, Part } from './event-schema.js';
 import type { Declaration } from './model.js';
 import { FtrTag, type FtrText, IS_TEXT } from './types.js';
-import { missingText } from './values.js';
+import { type Dictionary, missingText } from './values.js';
 
-/** Items that one call adds at most between two looks at a frame's room, but for bytes of texts, which look themselves. */
-const RESERVE = 8;
 const encoder = new TextEncoder();
 const looseDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -21,9 +18,6 @@ interface OutText {
 }
 
 export class FtrEventEmitter {
-  private items = 0;
-  private isOpen = false;
-  private timePs: number | bigint = 0;
   /** Number of the string of a text + 1; 0: not asked yet. */
   private readonly known: Uint32Array;
   private readonly special = new Map<number, OutText>();
@@ -31,29 +25,15 @@ export class FtrEventEmitter {
   private empty = -1;
   /** Texts that the file does not have. */
   missing = 0;
+  private readonly strings: StringOutput;
 
   constructor(
     private readonly events: EventSchema,
-    private readonly batch: RecordBatch,
-    private readonly strings: StringOutput,
+    private readonly frames: TraceFrames,
     private readonly dictionary: Dictionary,
-    private readonly onFrame: () => number,
   ) {
+    this.strings = new StringOutput(frames.batch);
     this.known = new Uint32Array(dictionary.size);
-  }
-
-  /** @param timePs as a number a safe integer */
-  begin(timePs: number | bigint): void {
-    this.timePs = timePs;
-    this.batch.begin(timePs);
-    this.items = 0;
-    this.isOpen = true;
-  }
-
-  end(): void {
-    if (!this.isOpen) return;
-    this.batch.end(this.items, this.onFrame());
-    this.isOpen = false;
   }
 
   declaration(entry: Declaration): void {
@@ -179,14 +159,8 @@ export class FtrEventEmitter {
     }
   }
 
-  /** A frame that is full continues in another one of the same time. */
-  private event(type: number, size: number): { view: DataView; offset: number } {
-    if (this.items >= MAX_ITEMS_PER_FRAME - RESERVE) {
-      this.end();
-      this.begin(this.timePs);
-    }
-    this.items++;
-    return this.batch.event(type, size);
+  private event(id: number, size: number): { view: DataView; offset: number } {
+    return this.frames.event({ id, size });
   }
 }
 

@@ -2,7 +2,6 @@
 import type { FrameCursor } from '../../format/frame.js';
 import { type EventDef, NO_ID, packedSize, type Schema } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
-import { textOf } from './dictionary.js';
 import {
   BYTES_PER_EVENT,
   END_SUFFIX,
@@ -30,7 +29,7 @@ import {
   PHASE_NAMES,
   TYPE_NAMES,
 } from './types.js';
-import { valueOfBits } from './values.js';
+import { textOf, valueOfBits } from './values.js';
 
 /** What the events are turned into, in the order of their ends. */
 export interface TransactionSink {

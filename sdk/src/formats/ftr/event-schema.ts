@@ -22,9 +22,9 @@ import {
   ROOT_EVENTS,
   TYPE_ENUM,
 } from '../common/recording.js';
-import { shownText } from './dictionary.js';
 import type { Declaration } from './model.js';
 import { type FtrInfo, PHASE_NAMES, TYPE_NAMES } from './types.js';
+import { shownText } from './values.js';
 
 export { RECORDING_PROTOCOL, ROOT_EVENTS };
 

@@ -1,7 +1,10 @@
 /** FTR under the interface of foreign formats. */
+
 import { UscopeError } from '../../base/errors.js';
+import { toHex } from '../../base/hex.js';
 import type { Source } from '../../reader/index.js';
 import type { TraceStats } from '../../writer/index.js';
+import { MaybeCut } from '../common/cut.js';
 import type {
   ConversionContext,
   DumpOptions,
@@ -12,27 +15,25 @@ import type {
   TraceTarget,
 } from '../common/foreign-format.js';
 import { dictionaryEntries, relationEntries } from './content.js';
-import { shownText, textOf } from './dictionary.js';
 import { findEvents } from './event-reader.js';
 import { createdAt, eventsToFtr } from './from-events.js';
 import { traceToFtr } from './from-trace.js';
-import {
-  createdAt as creationText,
-  jsonTransaction,
-  listDeclaration,
-  listInfo,
-  listRelation,
-  listTransaction,
-  quoted,
-  toJson,
-} from './listing.js';
-import { FtrModel } from './model.js';
+import { type Declaration, FtrModel } from './model.js';
 import { exportOptions, OPTIONS, timeUnit } from './options.js';
-import { isCut } from './passes.js';
 import { FtrFile, type FtrReadOptions, type RawChunk } from './reader.js';
 import { ftrToUscope } from './to-uscope.js';
 import { TransactionCursor } from './transaction-cursor.js';
-import { MAGIC } from './types.js';
+import {
+  type FtrAttribute,
+  type FtrInfo,
+  type FtrRelation,
+  type FtrText,
+  type FtrTransaction,
+  MAGIC,
+  PHASE_NAMES,
+  TYPE_NAMES,
+} from './types.js';
+import { shownText, textOf } from './values.js';
 
 type Row = readonly [string, string];
 
@@ -56,15 +57,16 @@ export const FORMAT: ForeignFormat = {
   },
 };
 
-class FtrTrace implements ForeignTrace {
-  isPartial = false;
+class FtrTrace extends MaybeCut implements ForeignTrace {
   readonly timeUnit = 'ticks';
 
   private constructor(
     private readonly file: FtrFile,
     readonly description: string,
     private readonly options: ReadonlyMap<string, string>,
-  ) {}
+  ) {
+    super();
+  }
 
   static async open(source: Source, options: ReadonlyMap<string, string>): Promise<FtrTrace> {
     timeUnit(options);
@@ -121,15 +123,10 @@ class FtrTrace implements ForeignTrace {
     ];
   }
 
-  async *dump({ json, limit = Number.POSITIVE_INFINITY }: DumpOptions): AsyncGenerator<string> {
-    if (limit <= 0) return;
+  async *dump({ json }: DumpOptions): AsyncGenerator<string> {
     const model = new FtrModel();
-    let lines = 0;
     for await (const chunk of this.pass()) {
-      for (const line of linesOf(chunk, model, json)) {
-        yield line;
-        if (++lines >= limit) return;
-      }
+      yield* linesOf(chunk, model, json);
     }
   }
 
@@ -171,11 +168,8 @@ class FtrTrace implements ForeignTrace {
   }
 
   async toUscope(target: TraceTarget, context: ConversionContext): Promise<TraceStats> {
-    const { stats, isPartial } = await ftrToUscope(this.file, target, context, {
-      unit: timeUnit(this.options),
-    });
-    this.isPartial ||= isPartial;
-    return stats;
+    const unit = timeUnit(this.options);
+    return this.noteImport(await ftrToUscope(this.file, target, context, { unit }));
   }
 
   async close(): Promise<void> {
@@ -193,9 +187,7 @@ class FtrTrace implements ForeignTrace {
         yield chunk;
       }
     } catch (error) {
-      if (!isCut(error)) throw error;
-      this.isPartial = true;
-      context?.onWarning?.(error instanceof Error ? error.message : String(error));
+      this.noteCut(error, context);
     }
   }
 }
@@ -268,5 +260,67 @@ function eventOf(model: FtrModel, cursor: TransactionCursor, stream: bigint): Fo
     time: start,
     type: `${streamName}/${generatorName}`,
     fields: [['tx', id], ['end', end], ...fields],
+  };
+}
+
+/** Records of a file as lines, for people and as JSON. */
+export const quoted = (text: FtrText): string => JSON.stringify(shownText(text));
+
+function creationText({ epoch }: FtrInfo): string | null {
+  if (epoch === null) return null;
+  const date = new Date(Number(epoch) * 1000);
+  return Number.isNaN(date.getTime()) ? String(epoch) : date.toISOString();
+}
+
+export function listInfo(info: FtrInfo): string {
+  const created = creationText(info);
+  return `info 1 tick = 10^${info.exponent} s${created ? `, created ${created}` : ''}`;
+}
+
+export function listDeclaration(entry: Declaration): string {
+  if (entry.kind === 'stream')
+    return `stream ${entry.id} ${quoted(entry.name)} kind ${quoted(entry.streamKind)}`;
+  return `generator ${entry.id} ${quoted(entry.name)} stream ${entry.stream}`;
+}
+
+export function listTransaction(transaction: FtrTransaction, generator: FtrText | undefined): string {
+  const { id, start, end, attributes } = transaction;
+  const name = generator === undefined ? '' : ` ${quoted(generator)}`;
+  const head = `tx ${id} generator ${transaction.generator}${name} ${start}..${end}`;
+  return [head, ...attributes.map(listAttribute)].join(' ');
+}
+
+function listAttribute({ phase, name, type, value }: FtrAttribute): string {
+  return `${PHASE_NAMES[phase]}:${shownText(name)}:${TYPE_NAMES[type]}=${valueText(value)}`;
+}
+
+function valueText(value: FtrAttribute['value']): string {
+  if (typeof value === 'string' || value instanceof Uint8Array) return quoted(value);
+  return Object.is(value, -0) ? '-0' : String(value);
+}
+
+export function listRelation({ name, source, sink, sourceStream, sinkStream }: FtrRelation): string {
+  return `relation ${quoted(name)} ${source} (stream ${sourceStream}) -> ${sink} (stream ${sinkStream})`;
+}
+
+/** 64-bit numbers become decimal strings, texts that are not UTF-8 `{ "hex": … }`, numbers that JSON lacks strings. */
+export function toJson(record: unknown): string {
+  return JSON.stringify(record, (_, value: unknown) => {
+    if (typeof value === 'bigint') return value.toString();
+    if (value instanceof Uint8Array) return { hex: toHex(value) };
+    return typeof value === 'number' && !Number.isFinite(value) ? String(value) : value;
+  });
+}
+
+export function jsonTransaction({ attributes, ...rest }: FtrTransaction): unknown {
+  return {
+    kind: 'transaction',
+    ...rest,
+    attributes: attributes.map(({ phase, name, type, value }) => ({
+      phase: PHASE_NAMES[phase],
+      name,
+      type: TYPE_NAMES[type],
+      value,
+    })),
   };
 }

@@ -1,7 +1,6 @@
 /** What a file says of itself and its transactions besides them: header, texts, streams and generators, gathered chunk by chunk. */
 import { UscopeError } from '../../base/errors.js';
 import { DEFAULT_INFO, dictionaryEntries, directoryEntries, infoOf } from './content.js';
-import { Dictionary } from './dictionary.js';
 import type { RawChunk } from './reader.js';
 import type { TransactionCursor } from './transaction-cursor.js';
 import type {
@@ -13,7 +12,7 @@ import type {
   FtrText,
   FtrTransaction,
 } from './types.js';
-import { attributeValue, missingText, typeOf } from './values.js';
+import { attributeValue, Dictionary, missingText, typeOf } from './values.js';
 
 /** Streams and generators together. */
 const MAX_DECLARATIONS = 1 << 20;

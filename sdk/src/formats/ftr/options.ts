@@ -1,7 +1,7 @@
 /** Options of conversions from and to FTR. */
-import { UscopeError } from '../../base/errors.js';
+
 import type { FormatOption } from '../common/foreign-format.js';
-import type { TimeUnit } from './time-scale.js';
+import { choice } from '../common/options.js';
 import type { FtrWriterOptions } from './writer.js';
 
 export const OPTIONS: readonly FormatOption[] = [
@@ -48,28 +48,49 @@ export interface FtrExportOptions {
 export function exportOptions(options: ReadonlyMap<string, string>): FtrExportOptions {
   return {
     writer: {
-      compression: oneOf(options, 'compression', ['lz4', 'none']) ?? undefined,
-      float: oneOf(options, 'float', ['auto', 'f32', 'f64']) ?? 'auto',
-      text: oneOf(options, 'text', ['exact', 'valid']) ?? 'exact',
+      compression: choice(options, 'compression', ['lz4', 'none']) ?? undefined,
+      float: choice(options, 'float', ['auto', 'f32', 'f64']) ?? 'auto',
+      text: choice(options, 'text', ['exact', 'valid']) ?? 'exact',
     },
-    content: oneOf(options, 'content', ['transactions', 'trace']),
-    isSeparate: oneOf(options, 'streams', ['merged', 'separate']) === 'separate',
+    content: choice(options, 'content', ['transactions', 'trace']),
+    isSeparate: choice(options, 'streams', ['merged', 'separate']) === 'separate',
   };
 }
 
 /** @throws UscopeError CONVERT_OPTION */
 export function timeUnit(options: ReadonlyMap<string, string>): TimeUnit {
-  return oneOf(options, 'unit', ['ps', 'header']) ?? 'ps';
+  return choice(options, 'unit', ['ps', 'header']) ?? 'ps';
 }
 
-function oneOf<const T extends string>(
-  options: ReadonlyMap<string, string>,
-  name: string,
-  values: readonly T[],
-): T | null {
-  const given = options.get(name);
-  if (given === undefined) return null;
-  const value = values.find((one) => one === given);
-  if (value !== undefined) return value;
-  throw new UscopeError('CONVERT_OPTION', `${name}=${given}: it is one of ${values.join(', ')}`);
+// Ticks of an FTR file as picoseconds.
+
+export const PS_EXPONENT = -12;
+/** The last time at which a frame may be: a segment ends after it. */
+const MAX_TIME_PS = 0xffff_ffff_ffff_fffen;
+const MAX_PERIOD = 0xffff_ffff;
+
+/** What transactions count time in: picoseconds whatever the header says, as their usual writer does, or what the header says. */
+export type TimeUnit = 'ps' | 'header';
+
+/** Ticks to picoseconds, at most MAX_TIME_PS. */
+export class TimeScale {
+  readonly periodPs: number;
+  private readonly factor: bigint;
+  private readonly divisor: bigint;
+
+  constructor(unit: TimeUnit, exponent: number) {
+    const shift = unit === 'header' ? exponent - PS_EXPONENT : 0;
+    this.factor = shift > 0 ? 10n ** BigInt(shift) : 1n;
+    this.divisor = shift < 0 ? 10n ** BigInt(-shift) : 1n;
+    this.periodPs = this.factor <= BigInt(MAX_PERIOD) ? Number(this.factor) : 0;
+  }
+
+  get isIdentity(): boolean {
+    return this.factor === 1n && this.divisor === 1n;
+  }
+
+  toPs(ticks: bigint): bigint {
+    const ps = (ticks * this.factor) / this.divisor;
+    return ps > MAX_TIME_PS ? MAX_TIME_PS : ps;
+  }
 }

@@ -5,10 +5,10 @@ import { describe, expect, it } from 'vitest';
 import { encoded, everything, written } from '../../../../test/support/ftr-fixtures.js';
 import { lacks } from '../../../../test/support/needs.js';
 import { memorySource } from '../../reader/index.js';
-import { shownText } from './dictionary.js';
 import { FtrFile, FtrModel, relationEntries, TransactionCursor } from './index.js';
 import { decodeChunk } from './reader.js';
 import { type FtrAttribute, type FtrChunk, PHASE_NAMES, TYPE_NAMES } from './types.js';
+import { shownText } from './values.js';
 
 const SAMPLES = fileURLToPath(new URL('../../../../../shared/samples/ftr/', import.meta.url));
 const VECTORS = fileURLToPath(new URL('../../../../test/vectors/ftr/', import.meta.url));

@@ -10,7 +10,7 @@ const BUFFER_WORDS = 8 * 1024 * 1024;
 /** Words read ahead of each run, and gathered of the merged ones. */
 const MERGE_WORDS = 64 * 1024;
 /** In front of each item's words: how many, and its key. */
-const HEAD_WORDS = 3;
+const ITEM_HEAD_WORDS = 3;
 
 /** Items in order: item `i` begins at `starts[i]` of `words`. */
 export class SortedBatch {
@@ -30,7 +30,7 @@ export class SortedBatch {
 
   /** Index in `words` of the first word of an item. */
   at(i: number): number {
-    return this.starts[i] + HEAD_WORDS;
+    return this.starts[i] + ITEM_HEAD_WORDS;
   }
 }
 
@@ -68,7 +68,7 @@ export class ExternalSorter {
   /** Room for an item of `size` words under a key (u32 halves): the caller fills `target` from the returned index on. */
   add(keyHi: number, keyLo: number, size: number): number {
     const at = this.length;
-    const end = at + HEAD_WORDS + size;
+    const end = at + ITEM_HEAD_WORDS + size;
     // At once to all that may be used: memory that nobody has written takes no room, and nothing is copied again.
     if (end > this.words.length) this.words = grown(this.words, Math.max(end, this.limit));
     if (this.count === this.starts.length) this.starts = grown(this.starts, this.count + 1);
@@ -82,7 +82,7 @@ export class ExternalSorter {
     this.words[at + 2] = keyLo;
     this.starts[this.count++] = at;
     this.length = end;
-    return at + HEAD_WORDS;
+    return at + ITEM_HEAD_WORDS;
   }
 
   /** Where items lie; another array after `add`. */
@@ -100,7 +100,7 @@ export class ExternalSorter {
     let filled = 0;
     for (let i = 0; i < this.count; i++) {
       const from = order[i];
-      const size = HEAD_WORDS + this.words[from];
+      const size = ITEM_HEAD_WORDS + this.words[from];
       if (filled + size > out.length) {
         await this.append(out.subarray(0, filled));
         filled = 0;
@@ -226,20 +226,20 @@ class RunReader {
   /** Whether `next` can continue without reading. */
   get isReady(): boolean {
     const at = this.at + this.size;
-    return at < this.filled && at + HEAD_WORDS + this.words[at] <= this.filled;
+    return at < this.filled && at + ITEM_HEAD_WORDS + this.words[at] <= this.filled;
   }
 
   next(): void {
     this.at += this.size;
-    this.size = this.at < this.filled ? HEAD_WORDS + this.words[this.at] : 0;
+    this.size = this.at < this.filled ? ITEM_HEAD_WORDS + this.words[this.at] : 0;
   }
 
   async load(): Promise<void> {
     const rest = this.words.slice(this.at + this.size, this.filled);
     this.at = this.size = 0;
     await this.fill(rest, Math.max(MERGE_WORDS, rest.length + 1));
-    if (this.filled > 0 && HEAD_WORDS + this.words[0] > this.filled)
-      await this.fill(this.words.slice(0, this.filled), HEAD_WORDS + this.words[0]);
+    if (this.filled > 0 && ITEM_HEAD_WORDS + this.words[0] > this.filled)
+      await this.fill(this.words.slice(0, this.filled), ITEM_HEAD_WORDS + this.words[0]);
   }
 
   private async fill(rest: Uint32Array, wanted: number): Promise<void> {
@@ -299,3 +299,14 @@ function leastOf(readers: readonly RunReader[]): RunReader | null {
   }
   return least;
 }
+
+// How transactions and relations lie in the words that are sorted.
+
+/** First words of what is sorted: what it is. */
+export const Kind = { BEGIN: 0, END: 1, RELATION: 2 } as const;
+/** Kind, tx, stream, generator, t, number of attributes. */
+export const HEAD_WORDS = 10;
+/** Index, phase and type, name, low and high half of its bits, or the number of the text. */
+export const ATTRIBUTE_WORDS = 4;
+/** Kind, name, source, sink and their streams. */
+export const RELATION_WORDS = 10;

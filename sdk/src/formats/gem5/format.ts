@@ -1,7 +1,9 @@
 /** gem5's O3PipeView, for the conversions. It is read, not written. */
+
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import type { Source } from '../../reader/index.js';
 import { openSource } from '../../reader/node.js';
+import { MaybeCut } from '../common/cut.js';
 import type {
   ConversionContext,
   DumpOptions,
@@ -11,26 +13,25 @@ import type {
   InfoSection,
   TraceTarget,
 } from '../common/foreign-format.js';
-import { CORE_OPTION, PERIOD_OPTION } from '../pipeline/options.js';
-import { textLines } from '../text/lines.js';
-import { sniffText } from '../text/sniff.js';
-import { UNKNOWN_OPTION } from '../text/unknown-lines.js';
-import { type ByteSource, packingOf, unpack } from '../text/unpack.js';
+import { CORE_OPTION, PERIOD_OPTION } from '../pipeline/shape.js';
+import { textLines, UNKNOWN_OPTION } from '../text/lines.js';
+import { type ByteSource, packingOf, sniffText, unpack } from '../text/unpack.js';
 
 import { GEM5_STAGES, type Gem5Instruction, Gem5Reader } from './log.js';
 import { type Gem5Summary, inOrder, summarize } from './order.js';
 import { gem5ToUscope, type StatsDump, type StatsFile } from './to-uscope.js';
 
-class Gem5Trace implements ForeignTrace {
+class Gem5Trace extends MaybeCut implements ForeignTrace {
   readonly timeUnit = 'ps';
-  isPartial = false;
   private summary: Gem5Summary | null = null;
   private unknown: InfoSection['rows'][number] = ['lines not understood', '0'];
 
   private constructor(
     private readonly source: Source,
     readonly description: string,
-  ) {}
+  ) {
+    super();
+  }
 
   static async open(source: Source): Promise<Gem5Trace> {
     const packing = packingOf(await source.read(0, 4));
@@ -59,10 +60,8 @@ class Gem5Trace implements ForeignTrace {
     return [{ title: 'O3PipeView', rows }];
   }
 
-  async *dump({ json, limit = Number.POSITIVE_INFINITY }: DumpOptions): AsyncGenerator<string> {
-    let left = limit;
+  async *dump({ json }: DumpOptions): AsyncGenerator<string> {
     for await (const one of this.instructions()) {
-      if (left-- <= 0) return;
       yield json
         ? JSON.stringify(one, (_, v: unknown) => (typeof v === 'bigint' ? String(v) : v))
         : lineOf(one);
@@ -86,7 +85,7 @@ class Gem5Trace implements ForeignTrace {
         }
       }
     } catch (error) {
-      this.tolerate(error);
+      this.noteCut(error);
     }
   }
 
@@ -144,13 +143,8 @@ class Gem5Trace implements ForeignTrace {
     try {
       for await (const batch of new Gem5Reader(this.source).batches()) yield* batch;
     } catch (error) {
-      this.tolerate(error);
+      this.noteCut(error);
     }
-  }
-
-  private tolerate(error: unknown): void {
-    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-    this.isPartial = true;
   }
 }
 

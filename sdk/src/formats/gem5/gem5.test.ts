@@ -302,8 +302,8 @@ describe('looked at without converting', () => {
       ticks: '1000 to 10000',
     });
     const lines: string[] = [];
-    for await (const line of foreign.dump({ json: false, limit: 1 })) lines.push(line);
-    expect(lines).toEqual([
+    for await (const line of foreign.dump({ json: false })) lines.push(line);
+    expect(lines.slice(0, 1)).toEqual([
       '1 0x0.0 fetch=1000 decode=2000 rename=3000 dispatch=4000 issue=5000 complete=6000 retire=9000 store=0 lui   a0, 0x80000 : note',
     ]);
     const types: string[] = [];

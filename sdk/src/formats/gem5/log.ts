@@ -4,8 +4,7 @@
  */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { NumberColumn, startsWith } from '../text/columns.js';
-import { CR, LF, type LinePiece, linePieces, lineText } from '../text/lines.js';
-import { UnknownLines } from '../text/unknown-lines.js';
+import { CR, LF, type LinePiece, linePieces, lineText, UnknownLines } from '../text/lines.js';
 import { type ByteSource, unpack } from '../text/unpack.js';
 
 export const GEM5_STAGES = ['fetch', 'decode', 'rename', 'dispatch', 'issue', 'complete', 'retire'] as const;

@@ -1,5 +1,7 @@
 /** What a log holds, and its instructions in the order of time: the log has them in the order of their ends. */
-import { isUscopeError, type UscopeError } from '../../base/errors.js';
+
+import type { UscopeError } from '../../base/errors.js';
+import { untilCut } from '../common/cut.js';
 import { DebugFacts, type Facts } from './debug.js';
 import {
   DISPATCH_STAGE,
@@ -52,13 +54,9 @@ export interface Gem5Summary {
 /** The first pass over a log. @throws UscopeError CONVERT_*, except CONVERT_TRUNCATED, which is part of the answer */
 export async function summarize(reader: Gem5Reader, signal?: AbortSignal): Promise<Gem5Summary> {
   const scan = new Scan();
-  let cut: UscopeError | null = null;
-  try {
+  const cut = await untilCut(async () => {
     for await (const _ of reader.visit(scan)) signal?.throwIfAborted();
-  } catch (error) {
-    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-    cut = error;
-  }
+  });
   return scan.summary(cut);
 }
 

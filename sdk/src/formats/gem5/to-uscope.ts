@@ -1,22 +1,23 @@
 /** gem5's O3PipeView to µScope. Two passes: what is there, and the copy. */
-import { isUscopeError } from '../../base/errors.js';
+
 import { Action, type Schema } from '../../format/types.js';
 import type { TraceStats } from '../../writer/index.js';
-import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
+import { DEPENDENCY_TYPES } from '../common/cpu-scope.js';
+import { untilCut } from '../common/cut.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import type { ConversionReport } from '../common/report.js';
-import { CoreRecords } from '../pipeline/core-records.js';
-import { MAX_IN_FLIGHT } from '../pipeline/errors.js';
+import { checkpointIntervalFor } from '../common/trace-frames.js';
+import { CoreRecords, MAX_IN_FLIGHT } from '../pipeline/core-records.js';
 import { type PipelineFrames, writePipeline } from '../pipeline/frames.js';
-import { coreOption, periodOption } from '../pipeline/options.js';
 import {
   COUNTERS_SCOPE,
-  DEPENDENCY_TYPES,
+  coreOption,
   LOG_FORMAT,
   type PipelineShape,
+  periodOption,
   UNKNOWN_FLUSH,
 } from '../pipeline/shape.js';
-import { TextBytes } from '../text/text-bytes.js';
+import { TextBytes } from '../text/columns.js';
 import {
   DISPATCH_STAGE,
   GEM5_STAGES,
@@ -85,14 +86,12 @@ async function copy(
     () => other.count++,
     () => early.count++,
   );
-  try {
+  await untilCut(async () => {
     for await (const _ of visitInOrder(reader, order)) {
       signal?.throwIfAborted();
       if (frames.isFull) await frames.push();
     }
-  } catch (error) {
-    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-  }
+  });
   const { taken, unclaimed } = order.facts;
   report.kept('lines of other debug flags', 'thread, CPU, dependencies, addresses and squashes').count +=
     taken - unclaimed;
@@ -408,8 +407,8 @@ class StatsCounters {
       if (value === before) continue;
       const storage = this.storages.get(name)!;
       // Statistics that were reset begin anew.
-      if (value > before) this.frames.op(Action.ADD, storage, 0, 0, value - before);
-      else this.frames.op(Action.SET, storage, 0, 0, value);
+      if (value > before) this.frames.change(Action.ADD, storage, 0, 0, value - before);
+      else this.frames.change(Action.SET, storage, 0, 0, value);
       this.last.set(name, value);
     }
   }

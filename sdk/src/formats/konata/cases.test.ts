@@ -10,7 +10,7 @@ import { memorySource } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { findCore, InstructionEnd, NO_STAGE } from '../../semantics/cpu/index.js';
 import { instructions } from '../../semantics/instructions/instructions.js';
-import { MAX_IN_FLIGHT } from '../pipeline/errors.js';
+import { MAX_IN_FLIGHT } from '../pipeline/core-records.js';
 import { FORMAT } from './format.js';
 
 const vector = (name: string): string =>

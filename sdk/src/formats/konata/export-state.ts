@@ -5,8 +5,15 @@ import type { ProtocolEvent } from '../../semantics/common/describe.js';
 import { type CoreEntities, type CpuCore, NO_STAGE } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { ConversionReport, Fate, Tally } from '../common/report.js';
-import { bitsText } from '../pipeline/code-text.js';
-import { type FieldPlace, labelAt, numberIn, numberOf, placeOf, wideOf } from '../pipeline/core-fields.js';
+import {
+  bitsText,
+  type FieldPlace,
+  labelAt,
+  numberIn,
+  numberOf,
+  placeOf,
+  wideOf,
+} from '../pipeline/core-fields.js';
 import { Roster } from '../pipeline/roster.js';
 import { LabelKind } from './line.js';
 import { type Flying, newFlying, PendingCommands } from './pending.js';

@@ -1,10 +1,12 @@
 /** Kanata, for the conversions: a log as a foreign trace, and logs of the cores of a trace. */
-import { isUscopeError, UscopeError } from '../../base/errors.js';
+
+import { UscopeError } from '../../base/errors.js';
 import { CursorItem } from '../../format/frame.js';
 import type { Source, Trace } from '../../reader/index.js';
 import { type CpuCore, findCore, findCores, requireEntities } from '../../semantics/cpu/index.js';
 import type { Xlen } from '../../semantics/cpu/riscv/index.js';
 import { ItemStream } from '../../stream/item-stream.js';
+import { MaybeCut } from '../common/cut.js';
 import type {
   ConversionContext,
   DumpOptions,
@@ -15,14 +17,12 @@ import type {
   OutputFiles,
   TraceTarget,
 } from '../common/foreign-format.js';
-import { eventsOf } from '../pipeline/core-fields.js';
-import { CORE_OPTION, PERIOD_OPTION } from '../pipeline/options.js';
-import { KANATA, LOG_FORMAT, STAGE_NAMES } from '../pipeline/shape.js';
-import { shortStageNames } from '../pipeline/short-stages.js';
+import { choice } from '../common/options.js';
+import { eventsOf, shortStageNames } from '../pipeline/core-fields.js';
+import { CORE_OPTION, KANATA, LOG_FORMAT, PERIOD_OPTION, STAGE_NAMES } from '../pipeline/shape.js';
+import { UNKNOWN_OPTION } from '../text/lines.js';
 import { packingOfExtension } from '../text/output.js';
-import { sniffText } from '../text/sniff.js';
-import { UNKNOWN_OPTION } from '../text/unknown-lines.js';
-import { packingOf } from '../text/unpack.js';
+import { packingOf, sniffText } from '../text/unpack.js';
 import { type ExportSource, KanataExport } from './export-state.js';
 import type { KanataRecord } from './line.js';
 import type { PendingCommands, PendingTarget } from './pending.js';
@@ -30,15 +30,16 @@ import { KanataReader, type KanataSummary, summarize } from './reader.js';
 import { CYCLE_AT_ZERO, kanataToUscope } from './to-uscope.js';
 import { KanataWriter, type LineWriter, lineOf } from './writer.js';
 
-class KanataTrace implements ForeignTrace {
+class KanataTrace extends MaybeCut implements ForeignTrace {
   readonly timeUnit = 'cycles';
-  isPartial = false;
   private unknown: InfoSection['rows'][number] = ['lines not understood', '0'];
 
   private constructor(
     private readonly source: Source,
     readonly description: string,
-  ) {}
+  ) {
+    super();
+  }
 
   static async open(source: Source): Promise<KanataTrace> {
     const packing = packingOf(await source.read(0, 4));
@@ -65,10 +66,8 @@ class KanataTrace implements ForeignTrace {
     return [{ title: 'Kanata log', rows }];
   }
 
-  async *dump({ json, limit = Number.POSITIVE_INFINITY }: DumpOptions): AsyncGenerator<string> {
-    let left = limit;
+  async *dump({ json }: DumpOptions): AsyncGenerator<string> {
     for await (const record of this.records()) {
-      if (left-- <= 0) return;
       yield json ? JSON.stringify(record, bigAsText) : lineOf(record).trimEnd();
     }
   }
@@ -112,8 +111,7 @@ class KanataTrace implements ForeignTrace {
     try {
       for await (const { record } of new KanataReader(this.source).records()) yield record;
     } catch (error) {
-      if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-      this.isPartial = true;
+      this.noteCut(error);
     }
   }
 }
@@ -122,7 +120,6 @@ const bigAsText = (_: string, value: unknown): unknown => (typeof value === 'big
 
 /** Commands that wait for their strings. */
 const BATCH = 8192;
-const STAGE_NAME_CHOICES = ['short', 'full'] as const;
 
 /** @throws UscopeError CONVERT_SOURCE (no core, or one without instructions or cycles), READER_NAME (option `core`), WRITER_EXISTS */
 async function uscopeToKanata(
@@ -132,7 +129,7 @@ async function uscopeToKanata(
   context: ConversionContext,
 ): Promise<void> {
   const cores = coresToExport(trace, context.options.get('core'));
-  const stageNames = stageNamesOption(context.options);
+  const stageNames = choice(context.options, 'stage-names', ['short', 'full']) ?? 'short';
   for (const [index, core] of cores.entries()) {
     const file = await files.open(cores.length === 1 ? null : core.name.replaceAll('/', '.'));
     const writer = new KanataWriter(file, packingOfExtension(extension));
@@ -170,18 +167,7 @@ function sourceOf(trace: Trace, core: CpuCore, names: StageNames): ExportSource 
   };
 }
 
-type StageNames = (typeof STAGE_NAME_CHOICES)[number];
-
-/** @throws UscopeError CONVERT_OPTION */
-function stageNamesOption(options: ReadonlyMap<string, string>): StageNames {
-  const text = options.get('stage-names') ?? 'short';
-  const chosen = STAGE_NAME_CHOICES.find((one) => one === text);
-  if (chosen) return chosen;
-  throw new UscopeError(
-    'CONVERT_OPTION',
-    `stage-names=${text}: there are ${STAGE_NAME_CHOICES.join(' and ')}`,
-  );
-}
+type StageNames = 'short' | 'full';
 
 /** Konata gives a cycle a fixed width, so long names run into each other: they are shortened, with a legend. */
 function stagesOf(

@@ -1,6 +1,12 @@
 /** Kanata logs as a library: reader and writer, independent of µScope. */
 
-export { RetireType } from '../pipeline/retire-type.js';
 export { type KanataRecord, type KanataVisitor, LabelKind } from './line.js';
-export { KanataClock, KanataReader, type KanataSummary, type PlacedRecord, summarize } from './reader.js';
+export {
+  KanataClock,
+  KanataReader,
+  type KanataSummary,
+  type PlacedRecord,
+  RetireType,
+  summarize,
+} from './reader.js';
 export { KanataWriter, lineOf } from './writer.js';

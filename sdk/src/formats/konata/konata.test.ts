@@ -276,7 +276,7 @@ describe('Kanata to µScope', () => {
         end: 'in_flight',
         stages: 'F@9',
         on: [],
-        texts: ['add is not an address'],
+        texts: ['add is no address'],
       },
     ]);
     rmSync(path);
@@ -427,8 +427,8 @@ describe('looked at without converting', () => {
     for await (const line of foreign.dump({ json: false })) lines.push(line);
     expect(`Kanata\t0004\n${lines.join('\n')}`).toBe(bytes.toString().replace(/ +$/gm, '').trimEnd());
     const json: string[] = [];
-    for await (const line of foreign.dump({ json: true, limit: 2 })) json.push(line);
-    expect(json.map((line) => JSON.parse(line))).toEqual([
+    for await (const line of foreign.dump({ json: true })) json.push(line);
+    expect(json.slice(0, 2).map((line) => JSON.parse(line))).toEqual([
       { kind: 'cycle', cycle: '2' },
       { kind: 'begin', id: 0, gid: '0', tid: 0 },
     ]);

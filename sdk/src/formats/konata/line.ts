@@ -3,9 +3,8 @@
  * of a line: no string is made of what is not kept.
  */
 import { UscopeError } from '../../base/errors.js';
-import { Words } from '../text/columns.js';
+import { TextBytes, Words } from '../text/columns.js';
 import { CR, LF } from '../text/lines.js';
-import { TextBytes } from '../text/text-bytes.js';
 
 export const KANATA_VERSION = '0004';
 

@@ -3,9 +3,9 @@
  * the work. What a command says of an instruction is looked up when it is written.
  */
 import type { Xlen } from '../../semantics/cpu/riscv/index.js';
-import { bitsText, pcText } from '../pipeline/code-text.js';
-import { RetireType } from '../pipeline/retire-type.js';
+import { bitsText, pcText } from '../pipeline/core-fields.js';
 import { LabelKind } from './line.js';
+import { RetireType } from './reader.js';
 import type { LineWriter } from './writer.js';
 
 /** What an export knows of an instruction while it is in flight. */

@@ -1,12 +1,15 @@
 /** Reads Kanata logs, plain or packed with gzip or zstd, from front to end; and the first pass over a log: what its schema has to know. */
+
 import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { RetireType } from '../pipeline/retire-type.js';
+import { untilCut } from '../common/cut.js';
 import { Roster } from '../pipeline/roster.js';
-import { LF, type LinePiece, linePieces, lineText } from '../text/lines.js';
-import type { TextBytes } from '../text/text-bytes.js';
-import { UnknownLines } from '../text/unknown-lines.js';
+import type { TextBytes } from '../text/columns.js';
+import { LF, type LinePiece, linePieces, lineText, UnknownLines } from '../text/lines.js';
 import { type ByteSource, unpack } from '../text/unpack.js';
 import { checkHeader, KanataLines, type KanataRecord, type KanataVisitor } from './line.js';
+
+/** How an instruction ends, with the numbers of Kanata's `R`. */
+export const RetireType = { RETIRED: 0, FLUSHED: 1 } as const;
 
 export interface PlacedRecord {
   readonly record: KanataRecord;
@@ -271,13 +274,9 @@ export interface KanataSummary {
 /** @throws UscopeError CONVERT_*, except CONVERT_TRUNCATED, which is part of the answer */
 export async function summarize(reader: KanataReader, signal?: AbortSignal): Promise<KanataSummary> {
   const scan = new Scan();
-  let cut: UscopeError | null = null;
-  try {
+  const cut = await untilCut(async () => {
     for await (const _ of reader.visit(scan)) signal?.throwIfAborted();
-  } catch (error) {
-    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-    cut = error;
-  }
+  });
   return { ...scan.summary(), cut };
 }
 

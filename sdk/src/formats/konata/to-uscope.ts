@@ -1,28 +1,28 @@
 /** Kanata to µScope: two passes, the first for what the schema has to know. */
-import { isUscopeError } from '../../base/errors.js';
+
 import type { Schema } from '../../format/types.js';
 import type { TraceStats } from '../../writer/index.js';
-import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
+import { DEPENDENCY_TYPES } from '../common/cpu-scope.js';
+import { untilCut } from '../common/cut.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import type { ConversionReport, Tally } from '../common/report.js';
-import { CoreRecords } from '../pipeline/core-records.js';
-import { MAX_IN_FLIGHT, tooManyInFlight } from '../pipeline/errors.js';
-import { type EventShape, type PipelineFrames, putU64, writePipeline } from '../pipeline/frames.js';
-import { coreOption, periodOption } from '../pipeline/options.js';
+import { checkpointIntervalFor, type EventShape } from '../common/trace-frames.js';
+import { CoreRecords, MAX_IN_FLIGHT, tooManyInFlight } from '../pipeline/core-records.js';
+import { type PipelineFrames, putU64, writePipeline } from '../pipeline/frames.js';
 import { PcFinder } from '../pipeline/pc.js';
-import { RetireType } from '../pipeline/retire-type.js';
 import { Roster } from '../pipeline/roster.js';
 import {
-  DEPENDENCY_TYPES,
+  coreOption,
   KANATA,
   LOG_FORMAT,
   MAX_STAGES,
   type PipelineShape,
+  periodOption,
   UNKNOWN_FLUSH,
 } from '../pipeline/shape.js';
-import { TextBytes } from '../text/text-bytes.js';
+import { TextBytes } from '../text/columns.js';
 import type { KanataVisitor } from './line.js';
-import { KanataClock, type KanataReader, type KanataSummary } from './reader.js';
+import { KanataClock, type KanataReader, type KanataSummary, RetireType } from './reader.js';
 
 /** DUT property: the log's cycle at time 0, where that is not cycle 0. */
 export const CYCLE_AT_ZERO = 'kanata.cycle_at_zero';
@@ -52,15 +52,13 @@ async function visit(
   frames: PipelineFrames,
   { signal, onWarning }: ConversionContext,
 ): Promise<void> {
-  try {
+  const cut = await untilCut(async () => {
     for await (const _ of reader.visit(copy)) {
       signal?.throwIfAborted();
       if (frames.isFull) await frames.push();
     }
-  } catch (error) {
-    if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-    onWarning?.(error.message);
-  }
+  });
+  if (cut) onWarning?.(cut.message);
 }
 
 function shapeOf(summary: KanataSummary, options: ReadonlyMap<string, string>): PipelineShape {

@@ -1,4 +1,6 @@
 /** A protobuf message as it is written: fields after each other in a buffer that grows. */
+import { lebSize, putLeb128 } from '../../base/leb128.js';
+import { putVarint } from '../common/varint.js';
 
 const VARINT = 0;
 const FIXED64 = 1;
@@ -105,7 +107,7 @@ export class Message {
   private closeLong(start: number, size: number): void {
     this.reserve(LENGTH_BYTES);
     const { bytes } = this;
-    const more = varintBytes(size) - 1;
+    const more = lebSize(size) - 1;
     bytes.copyWithin(start + more, start, this.length);
     putVarint(bytes, start - 1, size);
     this.length += more;
@@ -140,31 +142,9 @@ export class Message {
   }
 
   private wide(value: bigint): void {
-    let rest = value;
-    for (; rest > 0x7fn; rest >>= 7n) this.bytes[this.length++] = Number(rest & 0x7fn) | 0x80;
-    this.bytes[this.length++] = Number(rest);
+    const [lo, hi] = [Number(value & 0xffff_ffffn), Number(value >> 32n)];
+    this.length = putLeb128(this.bytes, this.length, lo, hi);
   }
-}
-
-/** A safe integer, not negative; returns the offset after it. */
-export function putVarint(bytes: Uint8Array, from: number, value: number): number {
-  let at = from;
-  let rest = value;
-  while (rest >= 0x8000_0000) {
-    bytes[at++] = (rest % 128) | 0x80;
-    rest = Math.floor(rest / 128);
-  }
-  while (rest >= 0x80) {
-    bytes[at++] = (rest & 0x7f) | 0x80;
-    rest >>>= 7;
-  }
-  bytes[at++] = rest;
-  return at;
-}
-
-/** Of a number below 2^32. */
-function varintBytes(value: number): number {
-  return Math.ceil((32 - Math.clz32(value)) / 7);
 }
 
 /** The key of a field of whole numbers below 16: one byte. */

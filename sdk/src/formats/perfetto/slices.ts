@@ -1,5 +1,4 @@
 /** The instructions of a core as slices, one per stage, and the dependencies among them as flows. */
-
 import type { Trace } from '../../reader/index.js';
 import {
   type InstructionBlock,
@@ -23,9 +22,8 @@ import { labelOf } from '../../semantics/cpu/tracker.js';
 import { InstructionsOfBlock } from '../../semantics/instructions/from-block.js';
 import type { ConversionContext } from '../common/foreign-format.js';
 import type { Tally } from '../common/report.js';
-import { bitsText, pcText } from '../pipeline/code-text.js';
+import { bitsText, pcText } from '../pipeline/core-fields.js';
 import { Roster } from '../pipeline/roster.js';
-import { Lanes } from './lanes.js';
 import type { TimeScale } from './time-scale.js';
 import type { PerfettoWriter, SliceDetails } from './writer.js';
 
@@ -363,4 +361,23 @@ function remarks(annotations: Instruction['annotations']): string[] {
     else if (kind !== 0) all.push(withLineBreaks(text));
   }
   return all;
+}
+
+/** Slices of one track may not overlap, instructions in one stage do: a stage has as many tracks as it holds instructions at a time. */
+export class Lanes {
+  private readonly stages: { readonly tracks: number[]; readonly busyUntil: number[] }[] = [];
+
+  /** @param open makes a track for a stage */
+  constructor(private readonly open: (stage: number) => number) {}
+
+  /** Uuid of a track of the stage on which nothing lies behind `from`. */
+  take(stage: number, from: number, to: number): number {
+    this.stages[stage] ??= { tracks: [], busyUntil: [] };
+    const { tracks, busyUntil } = this.stages[stage];
+    let lane = 0;
+    while (lane < busyUntil.length && busyUntil[lane] > from) lane++;
+    if (lane === tracks.length) tracks.push(this.open(stage));
+    busyUntil[lane] = to;
+    return tracks[lane] ?? 0;
+  }
 }

@@ -2,7 +2,8 @@
  * Writes Perfetto's protobuf traces: tracks with slices, instants and counters, flows between slices. Field numbers are those of Perfetto's
  * trace_packet.proto, track_descriptor.proto and track_event.proto.
  */
-import { lengthKey, Message, numberKey, putVarint } from './message.js';
+import { putVarint } from '../common/varint.js';
+import { lengthKey, Message, numberKey } from './message.js';
 
 export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>;

@@ -1,9 +1,12 @@
 /** The records of one core of a pipeline trace, by the slots of its instructions. */
-import { Action, packedSize, type Schema } from '../../format/types.js';
-import { tooManyInFlight } from './errors.js';
-import type { EventShape, PipelineFrames } from './frames.js';
-import { FLUSH_REASONS, UNKNOWN_FLUSH } from './shape.js';
-import { SlotPool } from './slot-pool.js';
+
+import { UscopeError } from '../../base/errors.js';
+import { MAX_STRING_BYTES } from '../../format/record.js';
+import { Action, type Schema } from '../../format/types.js';
+import { FLUSH_REASONS } from '../common/cpu-scope.js';
+import { scopeIds } from '../common/trace-frames.js';
+import type { PipelineFrames } from './frames.js';
+import { UNKNOWN_FLUSH } from './shape.js';
 
 /** Number of the reason that logs do not say. */
 export const FLUSH_REASON = FLUSH_REASONS.indexOf(UNKNOWN_FLUSH);
@@ -39,7 +42,7 @@ export class CoreRecords {
   }
 
   set(slot: number, field: number, value: number | bigint): void {
-    this.frames.op(Action.SET, this.ids.entities, slot, field, value);
+    this.frames.change(Action.SET, this.ids.entities, slot, field, value);
   }
 
   stage(slot: number, stage: number): void {
@@ -70,12 +73,12 @@ export class CoreRecords {
   }
 
   commit(): void {
-    this.frames.op(Action.ADD, this.ids.committed, 0, 0, 1);
+    this.frames.change(Action.ADD, this.ids.committed, 0, 0, 1);
   }
 
   /** The instruction is over; its slot is free when time moves on. */
   clear(slot: number): void {
-    this.frames.op(Action.CLEAR, this.ids.entities, slot, 0, 0);
+    this.frames.change(Action.CLEAR, this.ids.entities, slot, 0, 0);
     this.pool.giveBack(slot);
   }
 }
@@ -83,18 +86,13 @@ export class CoreRecords {
 export type PipelineIds = ReturnType<typeof pipelineIds>;
 
 /** Numbers of what `pipelineSchema` has in the scope of a core; -1 for what a log of this kind has not. */
-export function pipelineIds({ scopes, storages, events }: Schema, core: string) {
-  const { scopeId } = scopes.find(({ name }) => name === core)!;
-  const storage = (wanted: string) => storages.find((one) => one.name === wanted && one.scopeId === scopeId)!;
-  const entities = storage('entities');
+export function pipelineIds(schema: Schema, core: string) {
+  const { storage, event } = scopeIds(schema, core);
+  const entities = schema.storages[storage('entities')];
   const field = (name: string): number => entities.fields.findIndex((one) => one.name === name);
-  const event = (name: string): EventShape => {
-    const found = events.find((one) => one.name === name && one.scopeId === scopeId);
-    return found ? { id: found.eventTypeId, size: packedSize(found.fields) } : { id: -1, size: 0 };
-  };
   return {
     entities: entities.storageId,
-    committed: storage('committed_insns').storageId,
+    committed: storage('committed_insns'),
     entityId: field('entity_id'),
     pc: field('pc'),
     threadId: field('thread_id'),
@@ -111,4 +109,56 @@ export function pipelineIds({ scopes, storages, events }: Schema, core: string) 
     memLoad: event('mem_load'),
     memStore: event('mem_store'),
   };
+}
+
+/** Entity ids: slots of the catalog. A slot that was given back is used again when time has moved on, the one longest free first. */
+export class SlotPool {
+  private readonly free: number[] = [];
+  private head = 0;
+  private next = 0;
+  private readonly ended: number[] = [];
+
+  constructor(private readonly size: number) {}
+
+  /** -1: all are taken. */
+  take(): number {
+    if (this.next < this.size) return this.next++;
+    const slot = this.free[this.head];
+    if (slot === undefined) return -1;
+    this.head++;
+    return slot;
+  }
+
+  giveBack(slot: number): void {
+    this.ended.push(slot);
+  }
+
+  /** Time has moved on. */
+  settle(): void {
+    if (this.head > 1024) this.free.splice(0, this.head);
+    if (this.head > 1024) this.head = 0;
+    for (const slot of this.ended) this.free.push(slot);
+    this.ended.length = 0;
+  }
+}
+
+// What can be wrong with a log of instructions, in words.
+
+/** Instructions in flight that a trace follows. */
+export const MAX_IN_FLIGHT = 65_535;
+
+export const longString = (size: number): UscopeError =>
+  new UscopeError('OP_STRING', `a string of ${size} bytes; at most ${MAX_STRING_BYTES} are allowed`);
+
+/** @param slots instructions in flight that the log has been found to have */
+export function tooManyInFlight(slots: number): UscopeError {
+  if (slots < MAX_IN_FLIGHT)
+    return new UscopeError(
+      'CONVERT_SOURCE',
+      'the log changed while it was read: more instructions are in flight than before',
+    );
+  return new UscopeError(
+    'CONVERT_UNSUPPORTED',
+    `more than ${MAX_IN_FLIGHT} instructions are in flight at once; a trace follows ${MAX_IN_FLIGHT}`,
+  );
 }

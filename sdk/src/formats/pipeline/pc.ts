@@ -1,5 +1,5 @@
 /** The address that the text next to an instruction begins with. */
-import type { TextBytes } from '../text/text-bytes.js';
+import type { TextBytes } from '../text/columns.js';
 
 const WITH_PREFIX = /^\s*0[xX]([0-9a-fA-F]{1,16})(?![0-9a-zA-Z])/;
 const BEFORE_COLON = /^\s*([0-9a-fA-F]{1,16}):/;

@@ -1,8 +1,50 @@
 /** The schema of a trace that comes from a log of instructions: one core of the `cpu` protocol, and what such logs have besides. */
+
 import { UscopeError } from '../../base/errors.js';
 import type { DutProperties, Schema } from '../../format/types.js';
-import { SchemaBuilder } from '../../schema/index.js';
+import { parsePeriod, SchemaBuilder } from '../../schema/index.js';
 import { NO_STAGE_LABEL } from '../../semantics/cpu/index.js';
+import {
+  addCpuEvents,
+  addProperties,
+  CPU_EVENTS,
+  cpuProperties,
+  DEPENDENCY_TYPES,
+  FLUSH_REASONS,
+} from '../common/cpu-scope.js';
+import type { FormatOption } from '../common/foreign-format.js';
+
+// Options that the logs of instructions have in common.
+
+export const PERIOD_OPTION: FormatOption = {
+  name: 'period',
+  help: 'clock period of the core: 1ns, 500ps, 2 GHz; default 1ns',
+  direction: 'import',
+};
+export const CORE_OPTION: FormatOption = {
+  name: 'core',
+  help: 'name of the core in the trace; default core0',
+  direction: 'import',
+};
+
+/** In ps. @throws UscopeError CONVERT_OPTION */
+export function periodOption(options: ReadonlyMap<string, string>, byDefault = '1ns'): number {
+  const text = options.get('period') ?? byDefault;
+  const period = parsePeriod(text);
+  if ('ps' in period && period.ps > 0) return period.ps;
+  const problem = 'problem' in period ? period.problem : 'a period of 0 gives no cycles';
+  throw new UscopeError('CONVERT_OPTION', `period=${text}: ${problem}`);
+}
+
+/** @throws UscopeError CONVERT_OPTION */
+export function coreOption(options: ReadonlyMap<string, string>): string {
+  const name = options.get('core') ?? 'core0';
+  if (/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name)) return name;
+  throw new UscopeError(
+    'CONVERT_OPTION',
+    `core=${name}: a name has letters, digits, _ . and -, a letter or _ first`,
+  );
+}
 
 /** What has to be known of a log before its first instruction is written. */
 export interface PipelineShape {
@@ -25,8 +67,6 @@ export interface PipelineShape {
   readonly dut: readonly (readonly [string, string])[];
 }
 
-export const FLUSH_REASONS = ['mispredict', 'exception', 'interrupt', 'pipeline_clear'];
-export const DEPENDENCY_TYPES = ['raw', 'war', 'waw', 'structural'];
 /** Logs do not say why they flush. */
 export const UNKNOWN_FLUSH = 'pipeline_clear';
 
@@ -67,13 +107,9 @@ function stageLabels(names: readonly string[]): string[] {
 export function pipelineSchema(shape: PipelineShape): { schema: Schema; dut: DutProperties } {
   const { cores } = shape;
   const stages = stageLabels([...shape.stages, ...(shape.laneStages ?? [])]);
-  const builder = new SchemaBuilder()
-    .clock('clk', shape.periodPs)
-    .dut('dut_name', cores[0])
-    .dut('cpu.protocol_version', '0.1')
-    .dut('cpu.pipeline_stages', stages.join(','))
-    .dut(STAGE_NAMES, JSON.stringify(shape.stages));
-  for (const [key, value] of shape.dut) builder.dut(key, value);
+  const builder = new SchemaBuilder().clock('clk', shape.periodPs).dut('dut_name', cores[0]);
+  const names = [STAGE_NAMES, JSON.stringify(shape.stages)] as const;
+  addProperties(builder, [...cpuProperties(stages), names, ...shape.dut]);
   builder
     .enum('pipeline_stage', shape.endsStages ? [...stages, NO_STAGE_LABEL] : stages)
     .enum('flush_reason', FLUSH_REASONS)
@@ -103,25 +139,16 @@ function addCore(builder: SchemaBuilder, core: string, shape: PipelineShape): vo
         ...(isKanata ? { log_id: 'u64' } : {}),
       },
     })
-    .counter('committed_insns')
-    .event('stage_transition', { entity_id: 'u32', stage: 'pipeline_stage' })
-    .event('annotate', { entity_id: 'u32', text: 'string', ...(isKanata ? { kind: 'u8' } : {}) })
-    .event('dependency', {
-      src_id: 'u32',
-      dst_id: 'u32',
-      dep_type: 'dep_type',
-      ...(isKanata ? { type: 'u32' } : {}),
-    })
-    .event('flush', { entity_id: 'u32', reason: 'flush_reason' });
+    .counter('committed_insns');
+  addCpuEvents(scope, ['stage_transition']);
+  scope.event('annotate', { ...CPU_EVENTS.annotate, ...(isKanata ? { kind: 'u8' } : {}) });
+  scope.event('dependency', { ...CPU_EVENTS.dependency, ...(isKanata ? { type: 'u32' } : {}) });
+  addCpuEvents(scope, ['flush']);
   if (isKanata) {
     scope
       .event('retire', { entity_id: 'u32', rid: 'u64', type: 'u32' })
       .event('lane_start', { entity_id: 'u32', lane: 'u16', stage: 'string' })
       .event('lane_end', { entity_id: 'u32', lane: 'u16', stage: 'string' })
       .event('late_dependency', { consumer: 'u64', producer: 'u64', type: 'u32' });
-  } else {
-    scope
-      .event('mem_load', { entity_id: 'u32', addr: 'u64' })
-      .event('mem_store', { entity_id: 'u32', addr: 'u64' });
-  }
+  } else addCpuEvents(scope, ['mem_load', 'mem_store']);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { shortStageNames } from './short-stages.js';
+import { shortStageNames } from './core-fields.js';
 
 describe('short names of stages', () => {
   it.each([

@@ -1,8 +1,8 @@
 /** The strings of a trace that is written, from their bytes: one that is known is found without becoming a string. Memory is bounded: all are forgotten when it is full. */
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import type { RecordBatch } from '../../writer/records/record-batch.js';
-import { TextBytes } from '../text/text-bytes.js';
-import { longString } from './errors.js';
+import { TextBytes } from '../text/columns.js';
+import { longString } from './core-records.js';
 
 const PLACES = 1 << 16;
 const MAX_KNOWN = PLACES / 2;

@@ -1,7 +1,7 @@
 /** Logs of QEMU's RISC-V targets. They are read, not written. */
 import type { ForeignFormat } from '../common/foreign-format.js';
 import { RETIRED_OPTIONS, RetiredLog } from '../retired/log.js';
-import { sniffText } from '../text/sniff.js';
+import { sniffText } from '../text/unpack.js';
 import { QemuParser } from './parse.js';
 
 const BEGINNING = /^IN:.*\n(Priv: .*\n)?0x[0-9a-f]{8,16}:\s+[0-9a-f]{4,8}\s/m;

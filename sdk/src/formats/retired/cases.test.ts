@@ -11,7 +11,7 @@ import { memorySource } from '../../reader/index.js';
 import type { ForeignFormat } from '../common/foreign-format.js';
 import { FORMAT as QEMU } from '../qemu/format.js';
 import { FORMAT as SPIKE } from '../spike/format.js';
-import type { RetiredRecord } from './records.js';
+import type { RetiredRecord } from './log.js';
 
 limitOfFile(MANY_CASES_MS);
 

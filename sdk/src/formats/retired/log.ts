@@ -1,6 +1,8 @@
 /** A text log of an instruction set simulator as a foreign trace: what Spike's and QEMU's have in common. */
+
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import type { Source } from '../../reader/index.js';
+import { MaybeCut } from '../common/cut.js';
 import type {
   ConversionContext,
   DumpOptions,
@@ -9,12 +11,10 @@ import type {
   InfoSection,
   TraceTarget,
 } from '../common/foreign-format.js';
-import { linePieces } from '../text/lines.js';
-import { UNKNOWN_OPTION, type UnknownLines } from '../text/unknown-lines.js';
+import type { TextBytes } from '../text/columns.js';
+import { linePieces, UNKNOWN_OPTION, type UnknownLines } from '../text/lines.js';
 import { unpack } from '../text/unpack.js';
-import { RetiredCensus } from './census.js';
-import { type RetiredRecord, RetiredRecords } from './records.js';
-import type { RetiredShape, RetiredSink, Says } from './sink.js';
+import { type Interrupt, join64, type RetiredShape, type RetiredSink, type Says, UNKNOWN } from './sink.js';
 import { ISA_OPTION, START_OPTION, writeRetired } from './trace.js';
 
 export const RETIRED_OPTIONS: readonly FormatOption[] = [ISA_OPTION, START_OPTION, UNKNOWN_OPTION];
@@ -67,10 +67,9 @@ interface Summary extends Omit<RetiredShape, 'name'> {
   readonly unknown: UnknownLines;
 }
 
-export class RetiredLog implements ForeignTrace {
+export class RetiredLog extends MaybeCut implements ForeignTrace {
   readonly timeUnit = 'instructions';
   readonly description: string;
-  isPartial = false;
   private summary: Summary | null = null;
 
   constructor(
@@ -78,6 +77,7 @@ export class RetiredLog implements ForeignTrace {
     private readonly options: ReadonlyMap<string, string>,
     private readonly kind: RetiredKind,
   ) {
+    super();
     this.description = kind.description;
   }
 
@@ -94,13 +94,11 @@ export class RetiredLog implements ForeignTrace {
     return [{ title: 'instructions', rows }];
   }
 
-  async *dump({ json, limit = Number.POSITIVE_INFINITY }: DumpOptions): AsyncGenerator<string> {
+  async *dump({ json }: DumpOptions): AsyncGenerator<string> {
     await this.summarize();
-    let left = limit;
     const records = new RetiredRecords();
     for await (const _ of this.pieces(this.kind.makeParser(records), () => records.all.length > 0)) {
       for (const record of records.all.splice(0)) {
-        if (left-- <= 0) return;
         yield json
           ? JSON.stringify(record, (_key, v: unknown) => (typeof v === 'bigint' ? `0x${v.toString(16)}` : v))
           : lineOf(record);
@@ -184,9 +182,7 @@ export class RetiredLog implements ForeignTrace {
         yield;
       }
     } catch (error) {
-      if (!isUscopeError(error) || error.code !== 'CONVERT_TRUNCATED') throw error;
-      this.isPartial = true;
-      context?.onWarning?.(error.message);
+      this.noteCut(error, context);
     }
     parser.end();
     yield;
@@ -203,4 +199,111 @@ function lineOf({ hart, pc, bits, text, registers, stores, trap }: RetiredRecord
     .join('');
   const cause = trap ? ` trap ${trap.cause} 0x${trap.value.toString(16)}` : '';
   return `core${hart} 0x${pc.toString(16)}${code}${writes}${memory}${cause}${text === null ? '' : ` ${text}`}`;
+}
+
+/** What a trace's shape depends on: counts the instructions of a log. */
+export class RetiredCensus implements RetiredSink {
+  instructions = 0;
+  traps = 0;
+  private readonly met = new Set<number>();
+  private last = -1;
+
+  /** Numbers of the harts, rising. */
+  get harts(): number[] {
+    return [...this.met].sort((a, b) => a - b);
+  }
+
+  begin(hart: number): void {
+    this.instructions++;
+    if (hart === this.last) return;
+    this.last = hart;
+    this.met.add(hart);
+  }
+
+  trap(hart: number): void {
+    this.begin(hart);
+    this.traps++;
+  }
+
+  interrupt(): void {}
+  register(): void {}
+  csr(): void {}
+  store(): void {}
+  load(): void {}
+  note(): void {}
+}
+
+/** The instructions of a log as objects, for listings and tests. */
+export interface RetiredRecord {
+  readonly hart: number;
+  readonly pc: bigint;
+  /** Null: the log does not say. */
+  readonly bits: number | null;
+  readonly text: string | null;
+  readonly privilege: number | null;
+  readonly registers: { readonly file: 'x' | 'f'; readonly index: number; readonly value: bigint }[];
+  readonly csrs: { readonly number: number; readonly name: string; readonly value: bigint }[];
+  readonly stores: { readonly address: bigint; readonly bytes: number; readonly value: bigint }[];
+  readonly loads: bigint[];
+  readonly notes: string[];
+  readonly trap: { readonly cause: bigint; readonly value: bigint } | null;
+  interrupt: Interrupt | null;
+}
+
+export class RetiredRecords implements RetiredSink {
+  all: RetiredRecord[] = [];
+  private last!: RetiredRecord;
+
+  begin(
+    hart: number,
+    pcLow: number,
+    pcHigh: number,
+    bits: number,
+    text: string | null,
+    privilege = UNKNOWN,
+    trap: RetiredRecord['trap'] = null,
+  ): void {
+    this.last = {
+      ...{ hart, pc: join64(pcLow, pcHigh), bits: bits === UNKNOWN ? null : bits, text },
+      ...{ privilege: privilege === UNKNOWN ? null : privilege, trap, interrupt: null },
+      ...{ registers: [], csrs: [], stores: [], loads: [], notes: [] },
+    };
+    this.all.push(this.last);
+  }
+
+  trap(
+    hart: number,
+    pcLow: number,
+    pcHigh: number,
+    bits: number,
+    text: string | null,
+    cause: bigint,
+    value: bigint,
+  ): void {
+    this.begin(hart, pcLow, pcHigh, bits, text, UNKNOWN, { cause, value });
+  }
+
+  interrupt(interrupt: Interrupt): void {
+    this.last.interrupt = interrupt;
+  }
+
+  register(isFloat: boolean, index: number, low: number, high: number): void {
+    this.last.registers.push({ file: isFloat ? 'f' : 'x', index, value: join64(low, high) });
+  }
+
+  csr(number: number, name: TextBytes, low: number, high: number): void {
+    this.last.csrs.push({ number, name: String(name), value: join64(low, high) });
+  }
+
+  store(addressLow: number, addressHigh: number, bytes: number, low: number, high: number): void {
+    this.last.stores.push({ address: join64(addressLow, addressHigh), bytes, value: join64(low, high) });
+  }
+
+  load(addressLow: number, addressHigh: number): void {
+    this.last.loads.push(join64(addressLow, addressHigh));
+  }
+
+  note(text: string): void {
+    this.last.notes.push(text);
+  }
 }

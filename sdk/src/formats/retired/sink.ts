@@ -1,5 +1,7 @@
 /** What the log of an instruction set simulator says, call by call. 64-bit numbers come as two halves: no object and no bigint is made for an instruction. */
-import type { TextBytes } from '../text/text-bytes.js';
+
+import { disassemble, isUnknown } from '../../semantics/cpu/riscv/index.js';
+import type { TextBytes } from '../text/columns.js';
 
 export const UNKNOWN = -1;
 
@@ -64,3 +66,21 @@ export interface RetiredShape {
 export const MAX_HART = 0xffff;
 
 export const join64 = (low: number, high: number): bigint => (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
+
+// Machine code that this project's disassembler does not know: of such the log's text is kept.
+
+const MOST_KNOWN = 1 << 16;
+
+export class UnknownCode {
+  private readonly known = new Map<number, boolean>();
+
+  has(bits: number, xlen: 32 | 64): boolean {
+    let answer = this.known.get(bits);
+    if (answer === undefined) {
+      if (this.known.size >= MOST_KNOWN) this.known.clear();
+      answer = isUnknown(disassemble(bits, { xlen }));
+      this.known.set(bits, answer);
+    }
+    return answer;
+  }
+}

@@ -1,19 +1,31 @@
 /** A trace of what instruction set simulators retire: one instruction a cycle, with the registers and the memory that it wrote. */
+
 import { UscopeError } from '../../base/errors.js';
-import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
-import { SessionStatus } from '../../format/session-chunk.js';
-import { Action, packedSize, type Schema } from '../../format/types.js';
+import { Action, type Schema } from '../../format/types.js';
 import { SchemaBuilder } from '../../schema/index.js';
-import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
-import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
+import type { TraceOutput } from '../../stream/trace-output.js';
 import type { TraceStats } from '../../writer/index.js';
-import { RecordBatch } from '../../writer/records/record-batch.js';
+import type { RecordBatch } from '../../writer/records/record-batch.js';
 import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
-import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
+import {
+  addCpuEvents,
+  addProperties,
+  CPU_EVENTS,
+  cpuProperties,
+  FLUSH_REASONS,
+  PRIVILEGES,
+} from '../common/cpu-scope.js';
 import type { ConversionContext, FormatOption, TraceTarget } from '../common/foreign-format.js';
 import type { ConversionReport } from '../common/report.js';
+import {
+  checkpointIntervalFor,
+  type EventShape,
+  scopeIds,
+  TraceFrames,
+  writeFrames,
+} from '../common/trace-frames.js';
 import { TraceStrings } from '../pipeline/trace-strings.js';
-import { TextBytes } from '../text/text-bytes.js';
+import { TextBytes } from '../text/columns.js';
 import { type Interrupt, join64, type RetiredShape, type RetiredSink, UNKNOWN } from './sink.js';
 
 export const ISA_OPTION: FormatOption = {
@@ -53,29 +65,26 @@ export function writeRetired(
   fill: (trace: RetiredTrace) => Promise<void>,
 ): Promise<TraceStats> {
   const { instructions } = shape;
-  const options = {
-    ...target,
-    checkpointIntervalPs:
-      target.checkpointIntervalPs ??
-      checkpointIntervalFor(BigInt(instructions) * BigInt(PERIOD_PS), instructions * ITEMS_PER_INSTRUCTION),
+  const spanPs = BigInt(instructions) * BigInt(PERIOD_PS);
+  const content = {
     ...schemaOf(shape, context.options),
+    checkpointIntervalPs: checkpointIntervalFor(spanPs, instructions * ITEMS_PER_INSTRUCTION),
     summarizer: createCpuSummarizer,
-    index: createSegmentIndexer,
   };
-  const batch = new RecordBatch();
-  return withOutput(options, batch, context.signal, async (output) => {
-    const trace = new RetiredTrace(options.schema, shape, batch, output, context);
-    await fill(trace);
-    trace.finish();
-    return output.finish({ status: SessionStatus.CLOSED, lost: 0n, rejected: 0n });
-  });
+  return writeFrames(
+    target,
+    content,
+    context.signal,
+    (batch, output) => new RetiredTrace(content.schema, shape, batch, output, context),
+    async (trace) => {
+      await fill(trace);
+      trace.finish();
+    },
+  );
 }
 
-export class RetiredTrace implements RetiredSink {
+export class RetiredTrace extends TraceFrames implements RetiredSink {
   private cycle = 0;
-  private isOpen = false;
-  /** In the open frame. */
-  private items = 0;
   /** The hart whose instruction is open; null: before the start. */
   private core: Core | null = null;
   private readonly cores = new Map<number, Core>();
@@ -88,10 +97,11 @@ export class RetiredTrace implements RetiredSink {
   constructor(
     schema: Schema,
     { harts }: RetiredShape,
-    private readonly batch: RecordBatch,
-    private readonly output: TraceOutput,
+    batch: RecordBatch,
+    output: TraceOutput,
     { report, options }: ConversionContext,
   ) {
+    super(batch, output);
     for (const hart of harts) this.cores.set(hart, coreOf(schema, hart));
     this.strings = new TraceStrings(batch);
     this.tallies = talliesOf(report);
@@ -102,16 +112,6 @@ export class RetiredTrace implements RetiredSink {
   /** False: no instruction was at the address of the option `start`. */
   get isStarted(): boolean {
     return this.hasStarted;
-  }
-
-  /** Whether `push` is due. */
-  get isFull(): boolean {
-    return this.output.isFull;
-  }
-
-  async push(): Promise<void> {
-    this.close();
-    await this.output.push();
   }
 
   begin(
@@ -142,7 +142,7 @@ export class RetiredTrace implements RetiredSink {
   interrupt({ cause, epc }: Interrupt): void {
     const { core } = this;
     if (!core) return;
-    const { view, offset } = this.event(core.events.interrupt, core.slot);
+    const { view, offset } = this.eventOf(core.events.interrupt, core.slot);
     view.setBigUint64(offset, epc, true);
     view.setBigUint64(offset + 8, core.pc, true);
     view.setBigUint64(offset + 16, cause, true);
@@ -151,7 +151,10 @@ export class RetiredTrace implements RetiredSink {
   register(isFloat: boolean, index: number, low: number, high: number): void {
     const { core } = this;
     if (!core) return;
-    const { view, offset } = this.event(isFloat ? core.events.freg_write : core.events.reg_write, core.slot);
+    const { view, offset } = this.eventOf(
+      isFloat ? core.events.freg_write : core.events.reg_write,
+      core.slot,
+    );
     view.setUint8(offset, index);
     putWord(view, offset + 1, low, high);
     if (!isFloat) this.op(Action.SET, core.regs, index, 0, low, high);
@@ -162,7 +165,7 @@ export class RetiredTrace implements RetiredSink {
     const { core } = this;
     if (!core) return;
     const string = this.strings.of(name);
-    const { view, offset } = this.event(core.events.csr_write, core.slot);
+    const { view, offset } = this.eventOf(core.events.csr_write, core.slot);
     view.setUint16(offset, number, true);
     view.setUint32(offset + 2, string, true);
     putWord(view, offset + 6, low, high);
@@ -172,7 +175,7 @@ export class RetiredTrace implements RetiredSink {
   store(addressLow: number, addressHigh: number, bytes: number, low: number, high: number): void {
     const { core } = this;
     if (!core) return;
-    const { view, offset } = this.event(core.events.mem_write, core.slot);
+    const { view, offset } = this.eventOf(core.events.mem_write, core.slot);
     putWord(view, offset, addressLow, addressHigh);
     view.setUint8(offset + 8, bytes >= 8 ? 0xff : (1 << bytes) - 1);
     putWord(view, offset + 9, low, high);
@@ -182,7 +185,7 @@ export class RetiredTrace implements RetiredSink {
   load(addressLow: number, addressHigh: number): void {
     const { core } = this;
     if (!core) return;
-    const { view, offset } = this.event(core.events.mem_load, core.slot);
+    const { view, offset } = this.eventOf(core.events.mem_load, core.slot);
     putWord(view, offset, addressLow, addressHigh);
     this.tallies.loads.count++;
   }
@@ -195,9 +198,8 @@ export class RetiredTrace implements RetiredSink {
 
   /** After the last instruction: those in flight end. */
   finish(): void {
-    this.beginFrame();
+    this.beginCycle();
     for (const core of this.cores.values()) this.end(core, 0n);
-    this.close();
   }
 
   /** Null: before the start. @throws UscopeError CONVERT_SOURCE for a hart that the first pass did not meet */
@@ -214,7 +216,7 @@ export class RetiredTrace implements RetiredSink {
     if (!core)
       throw new UscopeError('CONVERT_SOURCE', 'the log changed while it was read: another hart is in it');
     this.core = core;
-    this.beginFrame();
+    this.beginCycle();
     this.end(core, core.trap ? join64(pcLow, pcHigh) : 0n);
     const slot = core.next(pcLow, pcHigh);
     const { entities } = core;
@@ -222,7 +224,7 @@ export class RetiredTrace implements RetiredSink {
     this.op(Action.SET, entities, slot, Field.PC, pcLow, pcHigh);
     if (bits !== UNKNOWN) this.op(Action.SET, entities, slot, Field.INST_BITS, bits, 0);
     this.op(Action.SET, entities, slot, Field.PRIV_LEVEL, privilege === UNKNOWN ? MACHINE : privilege, 0);
-    const { view, offset } = this.event(core.events.stage_transition, slot);
+    const { view, offset } = this.eventOf(core.events.stage_transition, slot);
     view.setUint8(offset, RETIRE);
     if (text !== null) this.annotate(core, text, AnnotationKind.NAME);
     this.tallies.instructions.count++;
@@ -240,11 +242,11 @@ export class RetiredTrace implements RetiredSink {
     if (!core.isBusy) return;
     const { slot, trap } = core;
     if (trap) {
-      const { view, offset } = this.event(core.events.trap, slot);
+      const { view, offset } = this.eventOf(core.events.trap, slot);
       view.setBigUint64(offset, trap.cause, true);
       view.setBigUint64(offset + 8, trap.value, true);
       view.setBigUint64(offset + 16, next, true);
-      const flush = this.event(core.events.flush, slot);
+      const flush = this.eventOf(core.events.flush, slot);
       flush.view.setUint8(flush.offset, EXCEPTION);
       this.tallies.traps.count++;
     }
@@ -255,67 +257,29 @@ export class RetiredTrace implements RetiredSink {
 
   private annotate(core: Core, text: string, kind: number): void {
     const string = this.strings.of(this.word.set(text));
-    const { view, offset } = this.event(core.events.annotate, core.slot);
+    const { view, offset } = this.eventOf(core.events.annotate, core.slot);
     view.setUint32(offset, string, true);
     view.setUint8(offset + 4, kind);
   }
 
-  private op(action: Action, storage: number, slot: number, field: number, low: number, high: number): void {
-    this.room();
-    this.batch.op(action, storage, slot, field, low, high);
-  }
-
   /** The caller fills what follows the instruction's slot. */
-  private event({ id, size }: EventShape, slot: number): { view: DataView; offset: number } {
-    this.room();
-    const place = this.batch.event(id, size);
+  private eventOf(shape: EventShape, slot: number): { view: DataView; offset: number } {
+    const place = this.event(shape);
     place.view.setUint32(place.offset, slot, true);
     place.offset += 4;
     return place;
   }
 
-  /** A cycle with more items than a frame may hold continues in a frame of the same time. */
-  private room(): void {
-    if (this.items < MAX_ITEMS_PER_FRAME && this.isOpen) {
-      this.items++;
-      return;
-    }
-    this.close();
-    this.batch.begin((this.cycle - 1) * PERIOD_PS);
-    this.isOpen = true;
-    this.items = 1;
+  private beginCycle(): void {
+    this.beginFrame(this.cycle++ * PERIOD_PS);
   }
-
-  private beginFrame(): void {
-    this.close();
-    this.batch.begin(this.cycle++ * PERIOD_PS);
-    this.isOpen = true;
-    this.items = 0;
-  }
-
-  private close(): void {
-    if (this.isOpen) this.batch.end(this.items, this.output.frames++);
-    this.isOpen = false;
-  }
-}
-
-interface EventShape {
-  readonly id: number;
-  /** Bytes of the payload. */
-  readonly size: number;
 }
 
 type Core = ReturnType<typeof coreOf>;
 
 /** What one hart has in flight: the last instruction, which ends when the next one is known. */
-function coreOf({ scopes, storages, events }: Schema, hart: number) {
-  const scope = scopes.findIndex(({ name }) => name === `core${hart}`);
-  const storage = (name: string): number =>
-    storages.findIndex((def) => def.scopeId === scope && def.name === name);
-  const event = (name: string): EventShape => {
-    const found = events.find((def) => def.scopeId === scope && def.name === name);
-    return found ? { id: found.eventTypeId, size: packedSize(found.fields) } : { id: -1, size: 0 };
-  };
+function coreOf(schema: Schema, hart: number) {
+  const { storage, event } = scopeIds(schema, `core${hart}`);
   let [pcLow, pcHigh] = [0, 0];
   return {
     hart,
@@ -370,15 +334,12 @@ function putWord(view: DataView, at: number, low: number, high: number): void {
 }
 
 function schemaOf({ harts, xlen, name, says }: RetiredShape, options: ReadonlyMap<string, string>) {
-  const builder = new SchemaBuilder()
-    .clock('instruction', PERIOD_PS)
-    .dut('dut_name', name)
-    .dut('cpu.protocol_version', '0.1')
-    .dut('cpu.isa', options.get('isa') ?? `RV${xlen}I`)
-    .dut('cpu.pipeline_stages', 'retire')
+  const builder = new SchemaBuilder().clock('instruction', PERIOD_PS).dut('dut_name', name);
+  addProperties(builder, cpuProperties(['retire'], options.get('isa') ?? `RV${xlen}I`));
+  builder
     .enum('pipeline_stage', ['retire'])
-    .enum('flush_reason', ['mispredict', 'exception', 'interrupt', 'pipeline_clear'])
-    .enum('privilege', { user: 0, supervisor: 1, reserved: 2, machine: 3 });
+    .enum('flush_reason', FLUSH_REASONS)
+    .enum('privilege', PRIVILEGES);
   for (const hart of harts) {
     const scope = builder
       .scope(`core${hart}`, { protocol: 'cpu', clock: 'instruction' })
@@ -388,23 +349,13 @@ function schemaOf({ harts, xlen, name, says }: RetiredShape, options: ReadonlyMa
         fields: { entity_id: 'u32', pc: 'u64', inst_bits: 'u32', priv_level: 'privilege' },
       })
       .storage('regs', { slots: 32, kind: 'dense', fields: { value: 'u64' } })
-      .counter('committed_insns')
-      .event('stage_transition', { entity_id: 'u32', stage: 'pipeline_stage' })
-      .event('flush', { entity_id: 'u32', reason: 'flush_reason' })
-      .event('annotate', { entity_id: 'u32', text: 'string', kind: 'u8' })
-      .event('trap', { entity_id: 'u32', cause: 'u64', tval: 'u64', target: 'u64' })
-      .event('interrupt', { entity_id: 'u32', epc: 'u64', target: 'u64', cause: 'u64' });
-    if (says.registers) {
-      scope
-        .event('reg_write', { entity_id: 'u32', index: 'u8', value: 'u64' })
-        .event('freg_write', { entity_id: 'u32', index: 'u8', value: 'u64' })
-        .event('csr_write', { entity_id: 'u32', number: 'u16', name: 'string', value: 'u64' });
-    }
-    if (says.memory) {
-      scope
-        .event('mem_write', { entity_id: 'u32', addr: 'u64', mask: 'u8', data: 'u64' })
-        .event('mem_load', { entity_id: 'u32', addr: 'u64' });
-    }
+      .counter('committed_insns');
+    addCpuEvents(scope, ['stage_transition', 'flush']);
+    scope.event('annotate', { ...CPU_EVENTS.annotate, kind: 'u8' });
+    addCpuEvents(scope, ['trap']);
+    scope.event('interrupt', { ...CPU_EVENTS.interrupt, cause: 'u64' });
+    if (says.registers) addCpuEvents(scope, ['reg_write', 'freg_write', 'csr_write']);
+    if (says.memory) addCpuEvents(scope, ['mem_write', 'mem_load']);
   }
   return builder.build();
 }

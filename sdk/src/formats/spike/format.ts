@@ -1,9 +1,8 @@
 /** Logs of Spike, the reference simulator of RISC-V. They are read, not written. */
 import type { ForeignFormat } from '../common/foreign-format.js';
 import { RETIRED_OPTIONS, RetiredLog } from '../retired/log.js';
-import { sniffText } from '../text/sniff.js';
-import { COUNTS_OPTION, countBase } from './counts.js';
-import { SpikeParser } from './parse.js';
+import { sniffText } from '../text/unpack.js';
+import { COUNTS_OPTION, countBase, SpikeParser } from './parse.js';
 
 /** An instruction or a commit, with or without the hart. */
 const BEGINNING =

@@ -12,7 +12,7 @@ import { isUscopeError } from '../../base/errors.js';
 import { memorySource } from '../../reader/index.js';
 import type { ForeignFormat } from '../common/foreign-format.js';
 import { FORMAT as QEMU } from '../qemu/format.js';
-import { type RetiredRecord, RetiredRecords } from '../retired/records.js';
+import { type RetiredRecord, RetiredRecords } from '../retired/log.js';
 import { FORMAT as SPIKE } from './format.js';
 import { SpikeParser } from './parse.js';
 

@@ -1,10 +1,11 @@
 /** STF under the interface of foreign formats. */
 
 import { appendAll } from '../../base/arrays.js';
-import { isUscopeError, UscopeError } from '../../base/errors.js';
+import { UscopeError } from '../../base/errors.js';
 import { toHex } from '../../base/hex.js';
 import type { Source } from '../../reader/index.js';
 import type { TraceStats } from '../../writer/index.js';
+import { MaybeCut } from '../common/cut.js';
 import type {
   ConversionContext,
   DumpOptions,
@@ -16,12 +17,11 @@ import type {
 } from '../common/foreign-format.js';
 import { containerOf, decompressed } from './container.js';
 import type { StfCursor } from './cursor.js';
-import { decodeRecord } from './decode.js';
-import { EXPORT_OPTIONS, exportOptions } from './export-options.js';
-import { instructionsToStf } from './from-instructions.js';
+import { EXPORT_OPTIONS, exportOptions, instructionsToStf } from './from-instructions.js';
 import { hasRecords, recordsToStf } from './from-records.js';
 import { listRecord, pcOf, quoted } from './listing.js';
 import { StfFile } from './reader.js';
+import { decodeRecord } from './records.js';
 import { stfToUscope } from './to-uscope.js';
 import {
   GENERATORS,
@@ -79,26 +79,18 @@ async function* only(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }
 
-class StfTrace implements ForeignTrace {
-  isPartial = false;
-
+class StfTrace extends MaybeCut implements ForeignTrace {
   private constructor(
     private readonly file: StfFile,
     readonly description: string,
     readonly timeUnit: string,
-  ) {}
+  ) {
+    super();
+  }
 
   static async open(source: Source): Promise<StfTrace> {
     const file = await StfFile.open(source);
-    const stream = await file.stream();
-    const { cursor } = stream;
-    try {
-      while (!cursor.isBody && (await stream.more())) while (!cursor.isBody && stream.next());
-    } catch (error) {
-      if (!isCut(error)) throw error;
-    } finally {
-      await stream.close();
-    }
+    const cursor = await file.readHeader(() => undefined);
     const { header } = cursor;
     const version = header.major ? `${header.major}.${header.minor}` : 'without header';
     const unit = header.isTransactions ? 'transactions' : 'instructions';
@@ -134,13 +126,8 @@ class StfTrace implements ForeignTrace {
     ];
   }
 
-  async *dump({ json, limit = Number.POSITIVE_INFINITY }: DumpOptions): AsyncGenerator<string> {
-    let lines = 0;
-    if (limit <= 0) return;
-    for await (const cursor of this.pass()) {
-      yield json ? toJson(cursor) : listRecord(cursor);
-      if (++lines >= limit) return;
-    }
+  async *dump({ json }: DumpOptions): AsyncGenerator<string> {
+    for await (const cursor of this.pass()) yield json ? toJson(cursor) : listRecord(cursor);
   }
 
   /** Records of the body, each at the index of its instruction. */
@@ -167,9 +154,7 @@ class StfTrace implements ForeignTrace {
   }
 
   async toUscope(target: TraceTarget, context: ConversionContext): Promise<TraceStats> {
-    const { stats, isPartial } = await stfToUscope(this.file, target, context);
-    this.isPartial ||= isPartial;
-    return stats;
+    return this.noteImport(await stfToUscope(this.file, target, context));
   }
 
   async close(): Promise<void> {
@@ -186,17 +171,11 @@ class StfTrace implements ForeignTrace {
         context?.onProgress?.(stream.part);
       }
     } catch (error) {
-      if (!isCut(error)) throw error;
-      this.isPartial = true;
-      context?.onWarning?.(error instanceof Error ? error.message : String(error));
+      this.noteCut(error, context);
     } finally {
       await stream.close();
     }
   }
-}
-
-function isCut(error: unknown): boolean {
-  return isUscopeError(error) && error.code === 'CONVERT_TRUNCATED';
 }
 
 function headerRow(record: StfRecord): (readonly [string, string])[] {

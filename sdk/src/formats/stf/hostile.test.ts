@@ -145,7 +145,7 @@ describe('promises of more than there is', () => {
 describe('the rules of headers', () => {
   const without = (type: number): StfRecord[] => header(2, 0n).filter((record) => record.type !== type);
   const raw = async (records: readonly StfRecord[]): Promise<string | undefined> => {
-    const { encodeRecord } = await import('./encode.js');
+    const { encodeRecord } = await import('./records.js');
     const { ByteWriter } = await import('../../base/bytes.js');
     const out = new ByteWriter();
     for (const record of records) encodeRecord(out, record, { event64: true, vlen: 64 });

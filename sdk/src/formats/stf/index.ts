@@ -2,13 +2,12 @@
 
 export type { ByteSource } from '../../codecs/byte-source.js';
 export { canCompressZstd } from '../../codecs/zstd.js';
-export { MemoryOutput } from '../common/memory-output.js';
+export { MemoryOutput } from '../common/foreign-format.js';
 export { containerOf, type StfContainer } from './container.js';
-export { StfCursor } from './cursor.js';
-export { decodeRecord } from './decode.js';
-export { HeaderRules } from './header-rules.js';
+export { HeaderRules, StfCursor } from './cursor.js';
 export { listRecord, pcOf } from './listing.js';
 export { isMarker, StfFile, type StfReadOptions, StfStream } from './reader.js';
+export { decodeRecord } from './records.js';
 export {
   Channel,
   GENERATORS,

@@ -1,7 +1,7 @@
 /** A line of text per record: offset in the uncompressed stream, size, descriptor, name, and what the record says. */
 import { toHex } from '../../base/hex.js';
 import type { StfCursor } from './cursor.js';
-import { decodeRecord } from './decode.js';
+import { decodeRecord } from './records.js';
 import {
   ACCESS_NAMES,
   CHANNELS,

@@ -1,13 +1,21 @@
 /** STF files, packed or not, read from front to end or from an instruction on. */
+
 import { concatBytes } from '../../base/bytes.js';
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { type ByteSource, readPieces } from '../../codecs/byte-source.js';
 import { decompressFrame, decompressZstd } from '../../codecs/zstd.js';
-import { containerOf, decompressed, type StfContainer } from './container.js';
+import { untilCut } from '../common/cut.js';
+import {
+  containerOf,
+  decompressed,
+  readZstfIndex,
+  type StfContainer,
+  ZSTF_HEADER_BYTES,
+  type ZstfIndex,
+} from './container.js';
 import { StfCursor } from './cursor.js';
-import { decodeRecord } from './decode.js';
+import { decodeRecord } from './records.js';
 import { type StfRecord, StfType } from './types.js';
-import { readZstfIndex, ZSTF_HEADER_BYTES, type ZstfIndex } from './zstf.js';
 
 const MAGIC_BYTES = 6;
 
@@ -62,6 +70,16 @@ export class StfFile {
     } finally {
       await stream.close();
     }
+  }
+
+  /** Walks through the header, or what there is of one that is cut, and calls `take` at each of its records. @returns the cursor, after it */
+  async readHeader(take: (cursor: StfCursor) => void): Promise<StfCursor> {
+    const stream = await this.stream();
+    const { cursor } = stream;
+    await untilCut(async () => {
+      while (!cursor.isBody && (await stream.more())) while (!cursor.isBody && stream.next()) take(cursor);
+    }).finally(() => stream.close());
+    return cursor;
   }
 
   /** The bytes without their packing. @throws UscopeError CONVERT_* */

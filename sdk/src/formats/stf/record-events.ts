@@ -3,9 +3,30 @@
  * their number is fixed; texts are strings, lists are separate events after the record's, one per (index, value).
  */
 
+import { MAX_STRING_BYTES } from '../../format/record.js';
+import { qualifiedName, type Schema } from '../../format/types.js';
 import { type Fields, SchemaBuilder, type ScopeBuilder } from '../../schema/index.js';
 import { SYNTHETIC_TIME } from '../../semantics/cpu/analysis/analyze.js';
-import { StfType, TYPE_NAMES } from './types.js';
+import { StringOutput } from '../../stream/string-remap.js';
+import {
+  addCpuEvents,
+  addProperties,
+  cpuProperties,
+  DEPENDENCY_TYPES,
+  FLUSH_REASONS,
+} from '../common/cpu-scope.js';
+import type { TraceFrames } from '../common/trace-frames.js';
+import type { StfCursor } from './cursor.js';
+import { decodeRecord } from './records.js';
+import {
+  bytesOfFields,
+  Channel,
+  LAYOUT,
+  type StfRecord,
+  type StfTransaction,
+  StfType,
+  TYPE_NAMES,
+} from './types.js';
 
 /** Scope of the record events. */
 export const RECORD_SCOPE = 'stf';
@@ -25,33 +46,17 @@ export const BYTES_PER_EVENT = 8;
 const ACCESS = 'stf_access';
 const OPERAND = 'stf_operand';
 
+const snake = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
 /** Records whose event has exactly the bytes after the descriptor. */
-export const FIXED: ReadonlyMap<number, Fields> = new Map<number, Fields>([
-  [StfType.IDENTIFIER, { magic0: 'u8', magic1: 'u8', magic2: 'u8' }],
-  [StfType.VERSION, { major: 'u32', minor: 'u32' }],
-  [StfType.ISA, { isa: 'u16' }],
-  [StfType.INST_IEM, { iem: 'u16' }],
-  [StfType.TRACE_INFO_FEATURE, { features: 'u64' }],
-  [StfType.PROCESS_ID_EXT, { hw_thread: 'u32', process: 'u32', thread: 'u32' }],
-  [StfType.FORCE_PC, { pc: 'u64' }],
-  [StfType.VLEN_CONFIG, { vlen: 'u32' }],
-  [StfType.PROTOCOL_ID, { protocol: 'u8' }],
-  [StfType.END_HEADER, {}],
-  [StfType.INST_PC_TARGET, { pc: 'u64' }],
-  [StfType.INST_READY_REG, { register: 'u16' }],
-  [StfType.INST_MEM_ACCESS, { address: 'u64', size: 'u16', attributes: 'u16', access: ACCESS }],
-  [StfType.INST_MEM_CONTENT, { value: 'u64' }],
-  [
-    StfType.BUS_MASTER_ACCESS,
-    { address: 'u64', size: 'u16', source: 'u8', index: 'u8', attributes: 'u32', access: ACCESS },
-  ],
-  [StfType.BUS_MASTER_CONTENT, { value: 'u64' }],
-  [StfType.EVENT_PC_TARGET, { pc: 'u64' }],
-  [StfType.INST_MICROOP, { size: 'u8', op: 'u32' }],
-  [StfType.INST_OPCODE32, { bits: 'u32' }],
-  [StfType.INST_OPCODE16, { bits: 'u16' }],
-  [StfType.TRANSACTION_DEPENDENCY, { id: 'u64', delta: 'u64', clock: 'u8' }],
-]);
+export const FIXED: ReadonlyMap<number, Fields> = new Map(
+  [...LAYOUT].flatMap(([type, fields]): [number, Fields][] => {
+    if (Number.isNaN(bytesOfFields(fields))) return [];
+    if (type === StfType.IDENTIFIER) return [[type, { magic0: 'u8', magic1: 'u8', magic2: 'u8' }]];
+    const named = fields.map(({ name, kind }) => [snake(name), name === 'access' ? ACCESS : kind] as const);
+    return [[type, Object.fromEntries(named)]];
+  }),
+);
 
 /** Records of variable size. `size` of a text counts bytes; an empty text with a size has its bytes in `text_bytes`. */
 const VARIABLE: ReadonlyMap<number, Fields> = new Map<number, Fields>([
@@ -132,9 +137,9 @@ export function buildSchema({ hasInstructions, isa, name }: StfShape) {
     .enum(OPERAND, operandNames());
   const clock = hasInstructions ? 'instruction' : 'transaction';
   if (hasInstructions) {
-    builder.dut('cpu.protocol_version', '0.1').dut('cpu.isa', isa).dut('cpu.pipeline_stages', 'instruction');
-    builder.enum('pipeline_stage', ['instruction']).enum('dep_type', ['raw', 'war', 'waw', 'structural']);
-    builder.enum('flush_reason', ['mispredict', 'exception', 'interrupt', 'pipeline_clear']);
+    addProperties(builder, cpuProperties(['instruction'], isa));
+    builder.enum('pipeline_stage', ['instruction']).enum('dep_type', DEPENDENCY_TYPES);
+    builder.enum('flush_reason', FLUSH_REASONS);
     addHart(builder.scope(HART_SCOPE, { protocol: 'cpu', clock }));
   }
   const records = builder.scope(RECORD_SCOPE, { clock });
@@ -151,12 +156,8 @@ function addHart(hart: ScopeBuilder): void {
       kind: 'sparse',
       fields: { entity_id: 'u32', pc: 'u64', inst_bits: 'u32' },
     })
-    .counter('committed_insns')
-    .event('stage_transition', { entity_id: 'u32', stage: 'pipeline_stage' })
-    .event('annotate', { entity_id: 'u32', text: 'string' })
-    .event('dependency', { src_id: 'u32', dst_id: 'u32', dep_type: 'dep_type' })
-    .event('flush', { entity_id: 'u32', reason: 'flush_reason' })
-    .event('trap', { entity_id: 'u32', cause: 'u64', tval: 'u64', target: 'u64' });
+    .counter('committed_insns');
+  addCpuEvents(hart, ['stage_transition', 'annotate', 'dependency', 'flush', 'trap']);
 }
 
 /** `meta` of INST_REG: role in the high, register file in the low nibble. */
@@ -167,4 +168,142 @@ function operandNames(): Record<string, number> {
       names[`${role}_${file}`] = ((r + 1) << 4) | (f + 1);
   }
   return names;
+}
+
+// Turns the record that a cursor is at into events of a batch.
+
+/** Bytes between the descriptor and the text of a record: fixed fields, and the size of the text. */
+export function bytesBeforeText(kind: number): number {
+  const fields = LAYOUT.get(kind) ?? [];
+  return bytesOfFields(fields.slice(0, -1)) + (fields.at(-1)?.kind === 'text16' ? 2 : 4);
+}
+
+/** Kind (descriptor or `Part`) -> event type id. */
+export function eventIds(schema: Schema): Int32Array {
+  const ids = new Int32Array(512).fill(-1);
+  const byName = new Map(schema.events.map((event) => [qualifiedName(schema, event), event.eventTypeId]));
+  for (const kind of EVENT_KINDS) ids[kind] = byName.get(`${RECORD_SCOPE}/${eventName(kind)}`) ?? -1;
+  return ids;
+}
+
+export class EventEmitter {
+  private readonly ids: Int32Array;
+  private readonly strings: StringOutput;
+  private readonly decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+  constructor(
+    schema: Schema,
+    private readonly frames: TraceFrames,
+  ) {
+    this.strings = new StringOutput(frames.batch);
+    this.ids = eventIds(schema);
+  }
+
+  emit(cursor: StfCursor): void {
+    const { type } = cursor;
+    if (FIXED.has(type)) this.copy(cursor, type, cursor.size - 1);
+    else if (type === StfType.INST_REG) this.register(cursor);
+    else if (type === StfType.PAGE_TABLE_WALK) this.pageTableWalk(cursor);
+    else if (LAYOUT.has(type)) this.text(cursor, type);
+    else {
+      const record = decodeRecord(cursor);
+      if (record.type === StfType.EVENT) this.event(record);
+      else if (record.type === StfType.TRANSACTION) this.transaction(record);
+    }
+  }
+
+  private copy({ bytes, at }: StfCursor, kind: number, size: number): void {
+    const { view, offset } = this.open(kind, size);
+    for (let i = 0; i < size; i++) view.setUint8(offset + i, bytes[at + 1 + i]);
+  }
+
+  private register(cursor: StfCursor): void {
+    this.copy(cursor, StfType.INST_REG, 11);
+    const words = (cursor.size - 4) >>> 3;
+    for (let i = 1; i < words; i++) {
+      this.word(Part.REGISTER, i, cursor.view.getBigUint64(cursor.at + 4 + 8 * i, true));
+    }
+  }
+
+  private pageTableWalk(cursor: StfCursor): void {
+    const { view, at } = cursor;
+    this.copy(cursor, StfType.PAGE_TABLE_WALK, 21);
+    for (let i = 0, from = at + 22; i < view.getUint8(at + 21); i++, from += 16) {
+      const item = this.open(Part.PAGE_TABLE_ENTRY, 20);
+      item.view.setUint32(item.offset, i, true);
+      item.view.setBigUint64(item.offset + 4, view.getBigUint64(from, true), true);
+      item.view.setBigUint64(item.offset + 12, view.getBigUint64(from + 8, true), true);
+    }
+  }
+
+  private event({ id, data }: StfRecord & { type: 100 }): void {
+    const { view, offset } = this.open(StfType.EVENT, 9);
+    view.setBigUint64(offset, id, true);
+    view.setUint8(offset + 8, data.length);
+    for (const [i, value] of data.entries()) this.word(Part.EVENT_DATA, i, value);
+  }
+
+  /** Text after fixed fields and its size; bytes that are not UTF-8, or too many for a string, follow in events. */
+  private text({ bytes, at, size }: StfCursor, kind: number): void {
+    const head = bytesBeforeText(kind);
+    const text = bytes.subarray(at + 1 + head, at + size);
+    const string = this.decode(text);
+    const index = this.strings.add(string ?? '');
+    const { view, offset } = this.open(kind, head + 4);
+    for (let i = 0; i < head; i++) view.setUint8(offset + i, bytes[at + 1 + i]);
+    view.setUint32(offset + head, index, true);
+    if (string === null) this.blob(Part.TEXT, text);
+  }
+
+  private decode(text: Uint8Array): string | null {
+    if (text.length > MAX_STRING_BYTES || text.includes(0)) return null;
+    try {
+      return this.decoder.decode(text);
+    } catch {
+      return null;
+    }
+  }
+
+  private blob(kind: number, bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at += BYTES_PER_EVENT) {
+      let value = 0n;
+      const end = Math.min(at + BYTES_PER_EVENT, bytes.length);
+      for (let i = end - 1; i >= at; i--) value = (value << 8n) | BigInt(bytes[i]);
+      this.word(kind, at / BYTES_PER_EVENT, value);
+    }
+  }
+
+  private word(kind: number, index: number, value: bigint): void {
+    const { view, offset } = this.open(kind, 12);
+    view.setUint32(offset, index, true);
+    view.setBigUint64(offset + 4, value, true);
+  }
+
+  private transaction(record: StfTransaction): void {
+    const { view, offset: at } = this.open(record.type, 51);
+    view.setBigUint64(at, record.id, true);
+    view.setBigUint64(at + 8, record.delta, true);
+    view.setUint8(at + 16, record.clock);
+    view.setUint16(at + 17, record.metadata.length, true);
+    view.setUint8(at + 19, record.channel);
+    const { code = 0, param = 0, size = 0, source = 0n, data = new Uint8Array(0) } = record;
+    for (const [i, byte] of [code, param, size].entries()) view.setUint8(at + 20 + i, byte);
+    view.setBigUint64(at + 23, source, true);
+    view.setUint16(at + 31, data.length, true);
+    view.setBigUint64(at + 33, record.address ?? 0n, true);
+    view.setUint16(at + 41, record.maskBits ?? 0, true);
+    view.setBigUint64(at + 43, record.sink ?? 0n, true);
+    for (const [i, { width, value }] of record.metadata.entries()) {
+      const item = this.open(Part.METADATA, 13);
+      item.view.setUint32(item.offset, i, true);
+      item.view.setUint8(item.offset + 4, width);
+      item.view.setBigUint64(item.offset + 5, value, true);
+    }
+    if (record.channel !== Channel.E) this.blob(Part.DATA, data);
+    if (record.mask) this.blob(Part.MASK, record.mask);
+  }
+
+  private open(kind: number, size: number): { view: DataView; offset: number } {
+    return this.frames.event({ id: this.ids[kind], size });
+  }
 }

@@ -39,6 +39,70 @@ export const TYPE_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(StfType).map(([name, type]) => [type, name]),
 );
 
+/**
+ * u8 to u64: numbers; text16, text32: bytes with their number in front; version: three u8; words: u64 up to the end of the record.
+ */
+export type FieldKind = 'u8' | 'u16' | 'u32' | 'u64' | 'text16' | 'text32' | 'version' | 'words';
+
+export interface RecordField {
+  readonly name: string;
+  readonly kind: FieldKind;
+}
+
+/** What follows the descriptor, field by field: the reader, the writer and the events work by the same table. */
+const LAYOUTS: Readonly<Record<number, string>> = {
+  [StfType.IDENTIFIER]: '',
+  [StfType.VERSION]: 'major:u32 minor:u32',
+  [StfType.COMMENT]: 'text:text32',
+  [StfType.ISA]: 'isa:u16',
+  [StfType.INST_IEM]: 'iem:u16',
+  [StfType.TRACE_INFO]: 'generator:u8 version:version text:text16',
+  [StfType.TRACE_INFO_FEATURE]: 'features:u64',
+  [StfType.PROCESS_ID_EXT]: 'hwThread:u32 process:u32 thread:u32',
+  [StfType.FORCE_PC]: 'pc:u64',
+  [StfType.VLEN_CONFIG]: 'vlen:u32',
+  [StfType.PROTOCOL_ID]: 'protocol:u8',
+  [StfType.CLOCK_ID]: 'clock:u8 text:text16',
+  [StfType.ISA_EXTENDED]: 'text:text32',
+  [StfType.END_HEADER]: '',
+  [StfType.INST_PC_TARGET]: 'pc:u64',
+  [StfType.INST_REG]: 'register:u16 meta:u8 values:words',
+  [StfType.INST_READY_REG]: 'register:u16',
+  [StfType.INST_MEM_ACCESS]: 'address:u64 size:u16 attributes:u16 access:u8',
+  [StfType.INST_MEM_CONTENT]: 'value:u64',
+  [StfType.BUS_MASTER_ACCESS]: 'address:u64 size:u16 source:u8 index:u8 attributes:u32 access:u8',
+  [StfType.BUS_MASTER_CONTENT]: 'value:u64',
+  [StfType.EVENT_PC_TARGET]: 'pc:u64',
+  [StfType.INST_MICROOP]: 'size:u8 op:u32',
+  [StfType.INST_OPCODE32]: 'bits:u32',
+  [StfType.INST_OPCODE16]: 'bits:u16',
+  [StfType.TRANSACTION_DEPENDENCY]: 'id:u64 delta:u64 clock:u8',
+};
+
+/** By descriptor; without EVENT, PAGE_TABLE_WALK and TRANSACTION, whose fields depend on each other or on the header. */
+export const LAYOUT: ReadonlyMap<number, readonly RecordField[]> = new Map(
+  Object.entries(LAYOUTS).map(([type, text]) => {
+    const fields = text.split(' ').filter(Boolean);
+    return [
+      Number(type),
+      fields.map((field) => {
+        const [name, kind] = field.split(':');
+        return { name, kind: kind as FieldKind };
+      }),
+    ];
+  }),
+);
+
+const FIELD_BYTES: Readonly<Record<FieldKind, number>> = {
+  ...{ u8: 1, u16: 2, u32: 4, u64: 8, version: 3 },
+  ...{ text16: Number.NaN, text32: Number.NaN, words: Number.NaN },
+};
+
+/** Bytes of these fields; NaN where a record says how many. */
+export function bytesOfFields(fields: readonly RecordField[]): number {
+  return fields.reduce((sum, { kind }) => sum + FIELD_BYTES[kind], 0);
+}
+
 /** Bits of TRACE_INFO_FEATURE. */
 export const StfFeature = {
   PA: 0,

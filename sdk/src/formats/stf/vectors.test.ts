@@ -95,8 +95,8 @@ describe('a trace opened as a foreign file', () => {
     const stats = new Map((await trace.stats!(context)).flatMap(({ rows }) => rows));
     expect(Object.fromEntries(stats)).toMatchObject({ 'compressed instructions': '1', 'memory reads': '1' });
     const lines: string[] = [];
-    for await (const line of trace.dump({ json: true, limit: 3 })) lines.push(line);
-    expect(lines.map((line) => JSON.parse(line).type)).toEqual(['IDENTIFIER', 'VERSION', 'ISA']);
+    for await (const line of trace.dump({ json: true })) lines.push(line);
+    expect(lines.slice(0, 3).map((line) => JSON.parse(line).type)).toEqual(['IDENTIFIER', 'VERSION', 'ISA']);
     const events = [];
     for await (const event of trace.events!()) events.push(event);
     expect(events.at(-2)).toEqual({

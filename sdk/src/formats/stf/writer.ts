@@ -2,10 +2,10 @@
 import { ByteWriter, concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
 import { canCompressZstd, compressFrame } from '../../codecs/zstd.js';
+import { DEFAULT_MARKERS_PER_CHUNK, ZSTF_ENTRY_BYTES, ZSTF_HEADER_BYTES } from './container.js';
 import { StfCursor } from './cursor.js';
-import { encodeRecord } from './encode.js';
+import { encodeRecord } from './records.js';
 import { type StfRecord, StfType, TYPE_NAMES } from './types.js';
-import { DEFAULT_MARKERS_PER_CHUNK, ZSTF_ENTRY_BYTES, ZSTF_HEADER_BYTES } from './zstf.js';
 
 const BUFFER_BYTES = 256 * 1024;
 /** Bytes waiting for `flush` above which `isFull` says so. */

@@ -1,7 +1,7 @@
 /** Bytes of a text file, which may be packed with gzip or zstd: recognized by the first bytes, never by the name. */
-import { gunzip } from '#platform/zlib';
+import { gunzip, gunzipHead } from '#platform/zlib';
 import { type ByteSource, readPieces, readReusedPieces } from '../../codecs/byte-source.js';
-import { decompressZstd } from '../../codecs/zstd.js';
+import { decompressZstd, decompressZstdHead } from '../../codecs/zstd.js';
 
 export type { ByteSource };
 
@@ -30,4 +30,24 @@ export async function* unpack(
   const pieces = readPieces(source, 0, Number.POSITIVE_INFINITY, onRead);
   if (packing === 'gzip') yield* gunzip(pieces);
   else yield* decompressZstd(pieces, 0);
+}
+
+// The beginning of a text file, packed or not, as far as `head` reaches.
+
+// Whatever the bytes are, sniffers look for ASCII.
+const decoder = new TextDecoder('latin1');
+
+/** Text that a sniffer may look at; '' for what cannot be unpacked. */
+export async function sniffText(head: Uint8Array): Promise<string> {
+  try {
+    return decoder.decode(await unpacked(head));
+  } catch {
+    return '';
+  }
+}
+
+async function unpacked(head: Uint8Array): Promise<Uint8Array> {
+  const packing = packingOf(head);
+  if (packing === 'plain') return head;
+  return packing === 'gzip' ? gunzipHead(head) : decompressZstdHead(head);
 }

@@ -1,18 +1,26 @@
 /** µScope to VCD: storages, counters and events as variables. */
-import { UscopeError } from '../../base/errors.js';
+
 import { floatOf } from '../../format/float-fields.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { Action, FieldType, type Schema } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { snapshotFinder } from '../../stream/snapshot-finder.js';
-import type { ConversionContext, OutputFiles } from '../common/foreign-format.js';
+import { wordAt } from '../common/event-values.js';
+import type { ConversionContext, FormatOption, OutputFiles } from '../common/foreign-format.js';
 import { itemsWithTexts, type PrepareSegment } from '../common/items-with-texts.js';
+import { choice, refused } from '../common/options.js';
 import type { Tally } from '../common/report.js';
 import { packingOfExtension } from '../text/output.js';
-import { type FieldPlace, planVcd, type StoragePlan, type VcdPlan } from './plan.js';
-import { VariableValues } from './variable-values.js';
+import { type FieldPlace, planVcd, type StoragePlan, VariableValues, type VcdPlan } from './plan.js';
 import { VcdWriter } from './writer.js';
+
+// Options of waveforms that are written.
+
+export const VCD_EXPORT_OPTIONS: readonly FormatOption[] = [
+  { name: 'max-slots', help: 'storages with more slots are left out; default 256', direction: 'export' },
+  { name: 'events', help: 'yes (default): events and their fields too; no', direction: 'export' },
+];
 
 const DEFAULT_MAX_SLOTS = 256;
 
@@ -57,13 +65,11 @@ export async function uscopeToVcd(
 function maxSlotsOf({ options }: ConversionContext): number {
   const text = options.get('max-slots') ?? String(DEFAULT_MAX_SLOTS);
   if (/^\d{1,5}$/.test(text)) return Number(text);
-  throw new UscopeError('CONVERT_OPTION', `max-slots=${text}: a whole number up to 65535`);
+  throw refused('max-slots', text, 'a whole number up to 65535');
 }
 
 function eventsWanted({ options }: ConversionContext): boolean {
-  const text = options.get('events') ?? 'yes';
-  if (text === 'yes' || text === 'no') return text === 'yes';
-  throw new UscopeError('CONVERT_OPTION', `events=${text}: it is yes or no`);
+  return choice(options, 'events', ['yes', 'no']) !== 'no';
 }
 
 /** VCD has no enums: what the numbers mean is in comments. */
@@ -210,8 +216,7 @@ class Dump {
       const place = fields[index];
       const at = payloadOffset + offsets[index];
       const { size } = place;
-      const lo = wordAt(bytes, at, Math.min(size, 4));
-      this.values.set(variable + 1, place, lo, size === 8 ? wordAt(bytes, at + 4, 4) : 0);
+      this.values.set(variable + 1, place, wordAt(bytes, at, size), wordAt(bytes, at + 4, size - 4));
     }
   }
 
@@ -276,11 +281,4 @@ class Dump {
       if (type === FieldType.STRING_REF) this.isText[first + variable] = 1;
     }
   }
-}
-
-/** Of at most four bytes. */
-function wordAt(bytes: Uint8Array, at: number, size: number): number {
-  if (size === 1) return bytes[at];
-  if (size === 2) return bytes[at] | (bytes[at + 1] << 8);
-  return (bytes[at] | (bytes[at + 1] << 8) | (bytes[at + 2] << 16) | (bytes[at + 3] << 24)) >>> 0;
 }

@@ -1,7 +1,6 @@
 /** The instructions in flight in a cycle, by id: for links from what names an id. */
 import * as cpu from 'uscope/cpu';
-import { birthsOf } from '../births.js';
-import type { Question } from './question.js';
+import { birthsOf, type Question } from './question.js';
 
 export interface InFlightArgs {
   readonly cycle: number;

@@ -23,3 +23,9 @@ export interface QuestionContext {
  * A UscopeError becomes the problem that the asker sees. The signal fires when the answer is not wanted any more.
  */
 export type Question<A, R> = (args: A, context: QuestionContext, signal: AbortSignal) => Promise<R>;
+
+/** What the index knows of the numbers of instructions: blocks need not count then. */
+export function birthsOf(context: QuestionContext): Pick<cpu.BlockOptions, 'birthsBefore'> {
+  const known = context.indexNow();
+  return known ? { birthsBefore: (segment) => known.birthsBefore(context.info.core, segment) } : {};
+}

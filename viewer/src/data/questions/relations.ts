@@ -1,8 +1,7 @@
 /** What one instruction is to others: which waited for it, and the how manieth it is of those that retired. */
 import * as cpu from 'uscope/cpu';
 import { ChannelKind } from 'uscope/trace-index';
-import { birthsOf } from '../births.js';
-import type { Question, QuestionContext } from './question.js';
+import { birthsOf, type Question, type QuestionContext } from './question.js';
 
 export interface RelationsArgs {
   readonly row: number;

@@ -2,7 +2,6 @@
 import { shownCore } from '../../data/shown-core.js';
 import { NO_STAGE, RowFlag } from '../../model/blocks.js';
 import { pcOf, stageSpans } from '../../model/row.js';
-import { shortNames } from '../../model/stage-letters.js';
 import { grouped } from '../../model/ticks.js';
 import { BOX_FONT, clipTo, fitted, TEXT_FONT } from '../canvas.js';
 import type { Frame } from '../frame.js';
@@ -132,4 +131,16 @@ export function paintRowNumbers(frame: Frame, layout: RowLayout): void {
     context.fillRect(left - 8, y, 6, 1);
   }
   context.restore();
+}
+
+/** The shortest beginnings that distinguish the names, at most three letters; the first letter is a capital. */
+export function shortNames(names: readonly string[]): string[] {
+  return names.map((name) => {
+    for (let length = 1; length <= 3; length++) {
+      const start = name.slice(0, length);
+      const others = names.filter((other) => other !== name && other.slice(0, length) === start);
+      if (others.length === 0 || length === 3) return start.charAt(0).toUpperCase() + start.slice(1);
+    }
+    return name;
+  });
 }

@@ -12,7 +12,7 @@ export interface SqlAnswer {
   readonly isCut: boolean;
 }
 
-/** Of sdk/src/view/sql-requests.ts. */
+/** Of sdk/src/cli/view/server/sql-requests.ts. */
 export interface SqlQuestion {
   readonly sql: string;
   readonly timeoutMs: number;

@@ -1,7 +1,6 @@
 /** Structures that a scope's names give away: FIFOs, memories, state machines, channels. */
 import type { VcdSignal } from '../read/header.js';
 import { conditionName } from '../sampling/condition.js';
-import type { Scope } from './scopes.js';
 
 /** An entry of a map: its section, its name, and its value as YAML. */
 export interface Proposal {
@@ -175,3 +174,25 @@ export function quoted(name: string): string {
 const quotedCondition = (name: string): string => quoted(conditionName(name));
 
 const NOT_IN_YAML = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Signals of a waveform by scope. */
+export interface Scope {
+  readonly path: string;
+  /** By the name in the scope; an index that is part of the name is, too. */
+  readonly signals: ReadonlyMap<string, VcdSignal>;
+}
+
+export function scopesOf(signals: readonly VcdSignal[]): Scope[] {
+  const scopes = new Map<string, Map<string, VcdSignal>>();
+  for (const signal of signals) {
+    const at = signal.path.lastIndexOf('.');
+    const path = at < 0 ? '' : signal.path.slice(0, at);
+    let members = scopes.get(path);
+    if (!members) {
+      members = new Map();
+      scopes.set(path, members);
+    }
+    members.set(signal.path.slice(at + 1), signal);
+  }
+  return [...scopes].map(([path, members]) => ({ path, signals: members }));
+}

@@ -6,9 +6,8 @@
 import { joinPieces } from '../../../format/wide-fields.js';
 import type { TraceWriter } from '../../../writer/index.js';
 import { FtrType } from '../../common/recording.js';
-import type { EntryReader, PlanScope } from '../sampling/plan-scope.js';
+import { type EntryReader, type PlanScope, TRANSACTION_SCOPE } from '../sampling/plan-scope.js';
 import type { FollowedPart, Run } from '../sampling/run.js';
-import { TRANSACTION_SCOPE } from '../sampling/transaction-plan.js';
 
 const PHASE_END = 2;
 

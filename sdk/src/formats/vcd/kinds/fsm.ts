@@ -3,7 +3,7 @@ import { UscopeError } from '../../../base/errors.js';
 import { isName } from '../../../schema/names.js';
 import { parseNumber } from '../sampling/condition.js';
 import type { EntryReader, PlanScope } from '../sampling/plan-scope.js';
-import type { Wide } from '../sampling/probe.js';
+import type { Wide } from '../sampling/run.js';
 
 /** States that the map does not name. */
 const OTHER = 'other';

@@ -4,7 +4,7 @@
  */
 import { UscopeError } from '../../../base/errors.js';
 import { MAX_SLOTS } from '../../../schema/limits.js';
-import { type FieldPiece, FollowedCells, piecesOf, typesOf } from '../sampling/fields.js';
+import { type FieldPiece, FollowedCells, piecesOf, readerOf, typesOf } from '../sampling/fields.js';
 import type { EntryReader, PlanScope } from '../sampling/plan-scope.js';
 import type { FollowedPart } from '../sampling/run.js';
 
@@ -71,4 +71,83 @@ export function layoutOf(name: string, fields: readonly WordField[]) {
     });
   };
   return { slots, types, cellsOf };
+}
+
+/** `counters`: `NAME: CONDITION` counts the clock edges at which it holds; `NAME: {total: SIGNAL}` is a counter of the design itself. */
+export function planCounter(scope: PlanScope, entry: EntryReader): void {
+  scope.members.push((builder) => builder.counter(entry.name));
+  const path = `${scope.name}/${entry.name}`;
+  const short = entry.shorthand();
+  if (short === null) {
+    const total = scope.follow(entry.needed(entry.fixedKeys(['total']), 'total', 'total: SIGNAL'));
+    const [piece, more] = piecesOf('count', total);
+    if (more || total.kind !== 'bits')
+      throw new UscopeError('CONVERT_OPTION', `${total.path} is not a number of up to 64 bits`);
+    scope.recorders.push((run) => {
+      const cells = new FollowedCells(run, run.storage(path), entry.name);
+      cells.add(0, 0, piece);
+      return cells;
+    });
+    return;
+  }
+  const condition = scope.condition(short);
+  scope.recorders.push((run) => {
+    const [holds, storage] = [condition(run), run.storage(path)];
+    const tally = run.kept('counted edges', 'ADD');
+    return {
+      edge(isReset) {
+        if (isReset || !holds()) return;
+        run.open().slotAdd(storage, 0, 0, 1);
+        tally.count++;
+      },
+    };
+  });
+}
+
+/** `events`: `NAME: {when: CONDITION, fields: {a: SIGNAL}}`; `NAME: CONDITION` for one without fields. */
+export function planEvent(scope: PlanScope, entry: EntryReader): void {
+  const short = entry.shorthand();
+  const keys = short === null ? entry.fixedKeys(['when', 'fields']) : new Map();
+  const condition = scope.condition(short ?? entry.needed(keys, 'when', 'when: CONDITION'));
+  const pieces = short === null ? entry.fields(scope, keys) : [];
+  scope.members.push((builder) => builder.event(entry.name, typesOf(pieces)));
+  scope.recorders.push((run) => {
+    const [holds, event] = [condition(run), run.event(`${scope.name}/${entry.name}`)];
+    const readers = pieces.map((piece) => readerOf(run, piece));
+    const tally = run.kept(`event ${entry.name}`, 'an event');
+    return {
+      edge(isReset) {
+        if (isReset || !holds()) return;
+        run.open().event(
+          event,
+          readers.map((read) => read()),
+        );
+        tally.count++;
+      },
+    };
+  });
+}
+
+/** `storages`: fields that hold the values of signals. `NAME: SIGNAL`, or `NAME: {fields: {a: SIGNAL, b: SIGNAL}}`. */
+export function planStorage(scope: PlanScope, entry: EntryReader): void {
+  const short = entry.shorthand();
+  const pieces =
+    short !== null
+      ? piecesOf('value', scope.follow(short))
+      : entry.fields(scope, entry.fixedKeys(['fields']));
+  if (pieces.length === 0)
+    throw new UscopeError(
+      'CONVERT_OPTION',
+      `storage "${entry.name}" has no fields: write fields: {NAME: SIGNAL}`,
+    );
+  scope.members.push((builder) =>
+    builder.storage(entry.name, { slots: 1, kind: 'dense', fields: typesOf(pieces) }),
+  );
+  scope.recorders.push((run) => {
+    const cells = new FollowedCells(run, run.storage(`${scope.name}/${entry.name}`), entry.name);
+    pieces.forEach((piece, field) => {
+      cells.add(0, field, piece);
+    });
+    return cells;
+  });
 }

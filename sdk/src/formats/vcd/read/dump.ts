@@ -1,8 +1,7 @@
 /** Every change of a waveform as a line. */
 import { ChangeReader, type StepListener } from './changes.js';
-import { codeTable, nextPiece, storeFor } from './followed.js';
 import { isReal, isText, type VcdHeader, type VcdSignal } from './header.js';
-import type { SignalStore } from './signal-store.js';
+import { codeTable, nextPiece, type SignalStore, storeFor } from './signal-store.js';
 
 export function dumpChanges(header: VcdHeader, pieces: AsyncIterator<Uint8Array>, asJson: boolean) {
   const signals = [...new Map(header.signals.map((signal) => [signal.code, signal])).values()];

@@ -2,6 +2,9 @@
  * Values of the signals that are followed, twice: as they were before the time step that is being read, and as they are in it. What is sampled
  * at a clock edge is the former, whatever the order of the changes within the step.
  */
+import { isCut } from '../../common/cut.js';
+import { CodeTable, NOT_FOLLOWED } from './codes.js';
+import { isReal, isText, type VcdHeader, type VcdSignal } from './header.js';
 
 /** Called when a signal has another value than before. */
 export type Touch = () => void;
@@ -107,5 +110,51 @@ export class SignalStore {
       if (touches) for (const touch of touches) touch();
     }
     this.dirtyCount = 0;
+  }
+}
+
+// What a pass over the changes of a waveform begins with: which signals are followed, and the bytes in pieces.
+
+/** Codes of a header and what each is to a reader that follows `followed`. */
+export function codeTable(header: VcdHeader, followed: readonly VcdSignal[]): CodeTable {
+  const indices = new Map(withBits(followed).map(({ code }, index) => [code, index]));
+  return new CodeTable(header.signals.map(({ code }) => [code, indices.get(code) ?? NOT_FOLLOWED]));
+}
+
+export function storeFor(followed: readonly VcdSignal[]): SignalStore {
+  const signals = withBits(followed);
+  const indices = new Map(signals.map(({ code }, index) => [code, index]));
+  const places = new Map<number, BitPlace[]>();
+  followed.forEach(({ bits = [] }, vector) => {
+    bits.forEach(({ code }, bit) => {
+      const signal = indices.get(code) as number;
+      const known = places.get(signal);
+      if (known) known.push({ vector, bit });
+      else places.set(signal, [{ vector, bit }]);
+    });
+  });
+  return new SignalStore(
+    signals.map((signal) => (isReal(signal) || isText(signal) ? 0 : signal.width)),
+    places,
+  );
+}
+
+/** After the signals that are followed: the bits of those that the waveform has bit by bit. */
+function withBits(followed: readonly VcdSignal[]): readonly VcdSignal[] {
+  const codes = new Set(followed.map(({ code }) => code));
+  const more = new Map<number, VcdSignal>();
+  for (const { bits = [] } of followed)
+    for (const bit of bits) if (!codes.has(bit.code)) more.set(bit.code, bit);
+  return more.size === 0 ? followed : [...followed, ...more.values()];
+}
+
+/** The bytes, null at the end, or why packed bytes end early. */
+export async function nextPiece(pieces: AsyncIterator<Uint8Array>): Promise<Uint8Array | string | null> {
+  try {
+    const { value, done } = await pieces.next();
+    return done ? null : value;
+  } catch (error) {
+    if (isCut(error)) return error.message;
+    throw error;
   }
 }

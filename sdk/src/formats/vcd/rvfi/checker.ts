@@ -1,5 +1,5 @@
 /** Rules of RVFI that a core may break (docs/tutorials/trace-a-core-you-did-not-write.md#rules-of-the-interface). */
-import type { Wide } from '../sampling/probe.js';
+import type { Wide } from '../sampling/run.js';
 import type { RvfiInstruction } from './instruction.js';
 
 /** Numbers of the enum `rvfi_violation`. */

@@ -1,5 +1,5 @@
 /** What instructions are by their bits, as `sv/uscope_rvfi_pkg.sv` has it: RVFI reports neither kinds nor causes. */
-import type { Wide } from '../sampling/probe.js';
+import type { Wide } from '../sampling/run.js';
 
 export interface RvfiInstruction {
   readonly order: number;

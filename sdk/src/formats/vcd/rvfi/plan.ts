@@ -1,29 +1,18 @@
 /** `rvfi: PREFIX`: the pins of the RISC-V Formal Interface, by their names after the prefix, become a core that retires instructions. */
+
 import { UscopeError } from '../../../base/errors.js';
 import type { SchemaBuilder, ScopeBuilder } from '../../../schema/index.js';
+import { CPU_EVENTS, cpuProperties, FLUSH_REASONS, PRIVILEGES } from '../../common/cpu-scope.js';
 import type { PlanScope } from '../sampling/plan-scope.js';
 import type { FollowedPart } from '../sampling/run.js';
-import {
-  COUNTERS,
-  ENTITY_SLOTS,
-  EVENTS,
-  INSN_BITS,
-  MAX_CHANNELS,
-  MEMBERS,
-  NEEDED,
-  OPTIONAL,
-  PAIRS,
-  type RvfiPin,
-  type RvfiPlan,
-} from './pins.js';
 import { RvfiRecorder } from './recorder.js';
 
 /** Enums of all cores. */
 export function rvfiEnums(builder: SchemaBuilder): void {
   builder
     .enum('pipeline_stage', ['retire'])
-    .enum('flush_reason', ['mispredict', 'exception', 'interrupt', 'pipeline_clear'])
-    .enum('privilege', { user: 0, supervisor: 1, reserved: 2, machine: 3 })
+    .enum('flush_reason', FLUSH_REASONS)
+    .enum('privilege', PRIVILEGES)
     .enum('rvfi_violation', [
       'order_gap',
       'order_repeated',
@@ -82,13 +71,7 @@ export function planRvfi(
     ).count += missing.length;
     return new RvfiRecorder(run, plan);
   });
-  return {
-    properties: [
-      ['cpu.protocol_version', '0.1'],
-      ['cpu.isa', isa ?? (xlen === 32 ? 'RV32I' : 'RV64I')],
-      ['cpu.pipeline_stages', 'retire'],
-    ],
-  };
+  return { properties: cpuProperties(['retire'], isa ?? `RV${xlen}I`) };
 }
 
 /** The scope of `sv/uscope_rvfi.yaml`: the same names, so that traces of both kinds can be compared. */
@@ -110,3 +93,76 @@ function declare(scope: ScopeBuilder): void {
   for (const name of COUNTERS) scope.counter(name);
   for (const [name, fields] of Object.entries(EVENTS)) scope.event(name, fields);
 }
+
+// Names: the pins of RVFI, and what a trace of them has.
+
+/** Without these there are no instructions. */
+export const NEEDED = ['valid', 'insn', 'pc_rdata'] as const;
+/** What a core may lack, and the bits of each channel; 0: XLEN, -1: XLEN / 8. */
+export const OPTIONAL = {
+  order: 64,
+  trap: 1,
+  halt: 1,
+  intr: 1,
+  mode: 2,
+  ixl: 2,
+  rs1_addr: 5,
+  rs2_addr: 5,
+  rs1_rdata: 0,
+  rs2_rdata: 0,
+  rd_addr: 5,
+  rd_wdata: 0,
+  pc_wdata: 0,
+  mem_addr: 0,
+  mem_rmask: -1,
+  mem_wmask: -1,
+  mem_rdata: 0,
+  mem_wdata: 0,
+} as const;
+/** One without the other says nothing. */
+export const PAIRS = [
+  ['rs1_addr', 'rs1_rdata'],
+  ['rs2_addr', 'rs2_rdata'],
+  ['rd_addr', 'rd_wdata'],
+] as const;
+export const MAX_CHANNELS = 16;
+export const INSN_BITS = 32;
+
+export type RvfiPin = (typeof NEEDED)[number] | keyof typeof OPTIONAL;
+
+export interface RvfiPlan {
+  readonly scope: string;
+  readonly channels: number;
+  readonly xlen: 32 | 64;
+  readonly pins: Readonly<Partial<Record<RvfiPin, FollowedPart>>>;
+}
+
+export const COUNTERS = [
+  'cycles',
+  'committed_insns',
+  'traps',
+  'interrupts',
+  'loads',
+  'stores',
+  'branches',
+  'branches_taken',
+  'jumps',
+  'violations',
+  'missing_insns',
+] as const;
+export type RvfiCounter = (typeof COUNTERS)[number];
+export const EVENTS = {
+  stage_transition: CPU_EVENTS.stage_transition,
+  flush: CPU_EVENTS.flush,
+  trap: CPU_EVENTS.trap,
+  interrupt: CPU_EVENTS.interrupt,
+  halt: { entity_id: 'u32' },
+  reg_write: CPU_EVENTS.reg_write,
+  mem_read: CPU_EVENTS.mem_write,
+  mem_write: CPU_EVENTS.mem_write,
+  violation: { code: 'rvfi_violation', channel: 'u8', order: 'u64', expected: 'u64', found: 'u64' },
+  clock_period: { expected_ps: 'u64', found_ps: 'u64' },
+} as const;
+export type RvfiEvent = keyof typeof EVENTS;
+export const MEMBERS = ['entities', 'regs', ...COUNTERS, ...Object.keys(EVENTS)];
+export const ENTITY_SLOTS = 64;

@@ -1,6 +1,5 @@
 /** Records what a core retires, from its RVFI pins: the same as `sv/uscope_rvfi.sv` does in a simulator. */
-import type { Probe, Wide } from '../sampling/probe.js';
-import type { Recorder, Run } from '../sampling/run.js';
+import type { Probe, Recorder, Run, Wide } from '../sampling/run.js';
 import { RvfiChecker } from './checker.js';
 import {
   following,
@@ -12,7 +11,7 @@ import {
   trapCause,
   trapValue,
 } from './instruction.js';
-import type { RvfiCounter, RvfiEvent, RvfiPin, RvfiPlan } from './pins.js';
+import type { RvfiCounter, RvfiEvent, RvfiPin, RvfiPlan } from './plan.js';
 
 const RETIRE = 0;
 const EXCEPTION = 1;

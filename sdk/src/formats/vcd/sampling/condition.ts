@@ -1,6 +1,6 @@
 /** Conditions of a map, such as `valid & ready & !flush` or `(state == 3 | state == 4) & go`. */
 import { UscopeError } from '../../../base/errors.js';
-import type { Probe } from './probe.js';
+import type { Probe } from './run.js';
 
 export type Condition = () => boolean;
 

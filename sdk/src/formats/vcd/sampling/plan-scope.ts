@@ -1,15 +1,16 @@
 /** What the kinds of a map's entries are planned with: a scope that collects, and an entry that is read. */
 import { UscopeError } from '../../../base/errors.js';
+import { FieldType } from '../../../format/types.js';
 import type { SchemaBuilder, ScopeBuilder } from '../../../schema/index.js';
 import { isName, NAME_RULE } from '../../../schema/names.js';
 import type { FixedKeys, NodeReader } from '../../../schema/node-reader.js';
 import type { Entry } from '../../../schema/yaml-source.js';
+import { FtrTag, PHASE_NAMES, RECORDING_PROTOCOL, ROOT_EVENTS, TYPE_NAMES } from '../../common/recording.js';
 import type { VcdSignal } from '../read/header.js';
 import { type Condition, parseCondition } from './condition.js';
 import { type FieldPiece, piecesOf } from './fields.js';
 import type { SignalNames, SignalPart } from './names.js';
 import type { FollowedPart, RecorderFactory, Run } from './run.js';
-import type { TransactionPlan } from './transaction-plan.js';
 
 /** Gives indices of the store to the signals that some entry needs. */
 export class Registry {
@@ -154,5 +155,45 @@ export class EntryReader {
   /** @throws UscopeError CONVERT_OPTION for signals that are not there */
   fields(scope: PlanScope, keys: FixedKeys): FieldPiece[] {
     return this.pairs(keys, 'fields').flatMap(([name, signal]) => piecesOf(name, scope.follow(signal)));
+  }
+}
+
+// The scope in which all channels of a map record their transfers (docs/how-to/transactions.md).
+
+export const TRANSACTION_SCOPE = 'tr';
+const KIND = 'channel';
+const ACCEPTED = 'transfer';
+const WORDS: ReadonlyMap<FieldType | string, string> = new Map<FieldType | string, string>([
+  [FieldType.U8, 'u8'],
+  [FieldType.U16, 'u16'],
+  [FieldType.U32, 'u32'],
+  [FieldType.U64, 'u64'],
+  [FieldType.STRING_REF, 'string'],
+]);
+
+/** The scope of all transactions of a conversion. */
+export class TransactionPlan {
+  /** Names of the channels: a stream and its generator each. */
+  readonly streams: string[] = [];
+
+  addScope(builder: SchemaBuilder, clock: string): void {
+    if (this.streams.length === 0) return;
+    builder.enum('ftr_phase', PHASE_NAMES).enum('ftr_type', TYPE_NAMES);
+    const scope = builder.scope(TRANSACTION_SCOPE, { protocol: RECORDING_PROTOCOL, clock });
+    for (const [event, fields] of Object.entries(ROOT_EVENTS)) {
+      scope.event(
+        event,
+        Object.fromEntries(fields.map(([field, type]) => [field, WORDS.get(type) ?? String(type)])),
+      );
+    }
+  }
+
+  /** Streams and generators are declared before the first transaction. */
+  declare(run: Run): void {
+    this.streams.forEach((name, index) => {
+      const stream = 2 * index + 1;
+      run.open().event(`${TRANSACTION_SCOPE}/dir`, [FtrTag.STREAM, stream, name, 0, KIND]);
+      run.open().event(`${TRANSACTION_SCOPE}/dir`, [FtrTag.GENERATOR, stream + 1, ACCEPTED, stream, '']);
+    });
   }
 }

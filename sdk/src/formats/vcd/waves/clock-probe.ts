@@ -5,9 +5,8 @@
 
 import { MAX_PERIOD_PS } from '../../../schema/limits.js';
 import { ChangeReader, type StepListener } from '../read/changes.js';
-import { codeTable, nextPiece, storeFor } from '../read/followed.js';
 import { isReal, isText, type VcdHeader, type VcdSignal } from '../read/header.js';
-import type { SignalStore } from '../read/signal-store.js';
+import { codeTable, nextPiece, type SignalStore, storeFor } from '../read/signal-store.js';
 import type { WavePlan } from './map.js';
 
 /** Rising edges of each clock that are looked at. */

@@ -10,18 +10,14 @@ import { Problems } from '../../../schema/problems.js';
 import { SchemaWork } from '../../../schema/work.js';
 import { type Entry, YamlSource } from '../../../schema/yaml-source.js';
 import { planChannel } from '../kinds/channel.js';
-import { planCounter } from '../kinds/counter.js';
-import { planEvent } from '../kinds/event.js';
 import { planFifo } from '../kinds/fifo.js';
 import { planFsm } from '../kinds/fsm.js';
-import { planStorage } from '../kinds/storage.js';
-import { planWords } from '../kinds/words.js';
+import { planCounter, planEvent, planStorage, planWords } from '../kinds/words.js';
 import type { VcdSignal } from '../read/header.js';
 import { planRvfi, rvfiEnums } from '../rvfi/plan.js';
 import { SignalNames } from '../sampling/names.js';
-import { EntryReader, PlanScope, Registry } from '../sampling/plan-scope.js';
+import { EntryReader, PlanScope, Registry, TransactionPlan } from '../sampling/plan-scope.js';
 import type { FollowedPart, RecorderFactory } from '../sampling/run.js';
-import { TransactionPlan } from '../sampling/transaction-plan.js';
 
 /** A clock of a map, and what is recorded at its edges. */
 export interface ClockPlan {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { convertWave as convert, valuesOf } from '../../../../../test/support/wave-conversion.js';
 import { memorySource } from '../../../reader/index.js';
-import { VcdTrace } from '../trace.js';
+import { VcdTrace } from '../format.js';
 
 const vector = (name: string): string =>
   readFileSync(fileURLToPath(new URL(`../../../../../test/vectors/vcd/${name}`, import.meta.url)), 'utf8');

@@ -2,19 +2,18 @@
  * A waveform to µScope by a map, in one pass: pieces of the file are read, clock edges found, and at each of them the recorders sample. A pipe
  * will do, since only the beginning is kept until the periods of the clocks are known.
  */
+
 import { UscopeError } from '../../../base/errors.js';
 import { MAX_PERIOD_PS } from '../../../schema/limits.js';
 import { createSegmentIndexer } from '../../../trace-index/recording/segment-indexer.js';
 import { type TraceStats, TraceWriter } from '../../../writer/index.js';
 import { createCpuSummarizer } from '../../../writer/summary/cpu-summarizer.js';
-import { checkpointIntervalFor } from '../../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../../common/foreign-format.js';
+import { checkpointIntervalFor } from '../../common/trace-frames.js';
 import { ChangeReader, type StepListener } from '../read/changes.js';
-import { codeTable, nextPiece, storeFor } from '../read/followed.js';
 import type { VcdHeader, VcdSignal } from '../read/header.js';
-import type { SignalStore } from '../read/signal-store.js';
-import type { Probe } from '../sampling/probe.js';
-import { type Recorder, Run } from '../sampling/run.js';
+import { codeTable, nextPiece, type SignalStore, storeFor } from '../read/signal-store.js';
+import { type Probe, type Recorder, Run } from '../sampling/run.js';
 import { ClockProbe } from './clock-probe.js';
 import type { ClockPlan, WavePlan } from './map.js';
 

@@ -13,8 +13,7 @@ import { isUscopeError } from '../../../base/errors.js';
 import { pipeSource } from '../../../cli/common/pipe-source.js';
 import { memorySource } from '../../../reader/index.js';
 import { openTraceFile } from '../../../reader/node.js';
-import { FORMAT } from '../format.js';
-import { VcdTrace } from '../trace.js';
+import { FORMAT, VcdTrace } from '../format.js';
 
 // Whole commands are run.
 limitOfFile(PROCESSES_MS);

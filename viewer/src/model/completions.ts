@@ -1,2 +1,0 @@
-/** Completion of patterns: what `uscope find` takes. */
-export { type Completion, type Completions, completionsOf, type SearchNames } from 'uscope/search';
