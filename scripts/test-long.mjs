@@ -38,6 +38,8 @@ const DEFAULT_SEED = 2;
 const RANDOM_SEEDS = 1_000_000;
 const NUM_FUZZERS = 4;
 const FUZZERS_AT_ONCE = 2;
+/** The list of running tests, and the compiled sources that all runs of vitest share. */
+let scratch = '';
 const TORTURE = 'test/torture/run.mjs';
 const POWER = 'test/torture/power-run.mjs';
 
@@ -77,6 +79,11 @@ const PARTS = {
       ...vitest(['unit'], filesWith('sdk/src', "from 'fast-check'")),
       env: { NO_COLOR: '1', USCOPE_SEED: `${seed}` },
     }),
+  },
+  leaves: {
+    title: 'each leaf deleted in a copy of the sources',
+    share: 0.2,
+    round: () => script('', 'scripts/leaves.mjs', []),
   },
   'every-case': {
     title: 'every case of tests that try a part',
@@ -174,6 +181,11 @@ const PARTS = {
     share: 0.5,
     round: () => make('', 'dpi', ['-j2', '-O', 'test-unit', 'test-threads']),
   },
+  'kernel-threads': {
+    title: 'threads of the native kernel under ThreadSanitizer',
+    share: 0.1,
+    round: () => make('', 'sdk/kernel/native', ['-j2', '-O', 'test-threads']),
+  },
   fuzz: {
     title: 'fuzzing of the C client (libFuzzer)',
     share: 2,
@@ -235,14 +247,11 @@ function filesWith(folder, text) {
  * @param {Command} command
  */
 async function runNamed(command) {
-  const directory = mkdtempSync(join(tmpdir(), 'uscope-long-'));
-  const list = join(directory, 'running.jsonl');
-  try {
-    const outcome = await run({ ...command, env: { ...command.env, USCOPE_RUNNING: list } });
-    return withRunning(outcome, existsSync(list) ? readFileSync(list, 'utf8') : '');
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  const list = join(scratch, 'running.jsonl');
+  rmSync(list, { force: true });
+  const env = { ...command.env, USCOPE_RUNNING: list, USCOPE_MODULE_CACHE: join(scratch, 'modules') };
+  const outcome = await run({ ...command, env });
+  return withRunning(outcome, existsSync(list) ? readFileSync(list, 'utf8') : '');
 }
 
 /**
@@ -301,7 +310,12 @@ await runScript(async () => {
   console.log(`\nLong tests, ${minutes} minutes`);
   /** @type {Counts[]} */
   const counts = [];
-  for (const part of parts) counts.push(await runPart(part, (minutes * 60 * part.share) / shares, seed));
+  scratch = mkdtempSync(join(tmpdir(), 'uscope-long-'));
+  try {
+    for (const part of parts) counts.push(await runPart(part, (minutes * 60 * part.share) / shares, seed));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
   const { passed, failed } = total(counts);
   printFailures();
   console.log(`\n${((performance.now() - started) / 60_000).toFixed(1)} minutes`);

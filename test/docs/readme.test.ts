@@ -9,6 +9,7 @@ import { loadAllVerbs } from '../../sdk/src/cli/main.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), 'utf8');
 const text = read('README.md');
+const { commands: verbs } = await loadAllVerbs();
 /** Lines of commands: indented blocks, without what a comment or a column of explanations says. */
 const commands = [...text.matchAll(/^ {4}(?:\$ )?((?:npm|npx|uscope|pip|verilator) .*)$/gm)].map(([, line]) =>
   line.replace(/\s+#.*| {3,}.*/, ''),
@@ -34,8 +35,7 @@ it('a clone has two commands, which package.json has', () => {
   expect(two.filter((name) => scripts[name ?? ''] === undefined)).toEqual([]);
 });
 
-it('shows verbs and options that the command has', async () => {
-  const { commands: verbs } = await loadAllVerbs();
+it('shows verbs and options that the command has', () => {
   const parts = commands.flatMap((line) => [
     ...[...line.matchAll(/\$\((.*?)\)/g)].map(([, inner]) => inner ?? ''),
     line.replace(/\$\(.*?\)/g, ''),

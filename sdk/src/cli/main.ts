@@ -3,18 +3,9 @@ import { Command, CommanderError } from 'commander';
 import { isUscopeError, NOTE, UscopeError } from '../base/errors.js';
 import { VERSION } from '../bridge/wire/version.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
+import type { Verb } from './common/leaf.js';
 import { missingPackage } from './common/optional-packages.js';
-import type { LoadAllVerbs } from './verbs/completion.js';
-
-interface VerbModule {
-  register(program: Command, loadAllVerbs: LoadAllVerbs): void;
-}
-
-interface Verb {
-  /** What it does, in one line. */
-  readonly summary: string;
-  load(): Promise<VerbModule>;
-}
+import { LEAF_VERBS } from './leaf-uses.js';
 
 /** In the order of the help text. */
 const VERBS: ReadonlyMap<string, Verb> = new Map(
@@ -53,15 +44,6 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'how a core performed: IPC, stalls, latencies, buffers',
       load: () => import('./verbs/stats.js'),
     },
-    export: {
-      summary: 'traces as tables: a dataset of Parquet files',
-      load: () => import('./verbs/export.js'),
-    },
-    dataset: {
-      summary: 'list, check, remove and join the runs of a dataset',
-      load: () => import('./verbs/dataset.js'),
-    },
-    sql: { summary: 'questions in SQL about datasets and traces', load: () => import('./verbs/sql.js') },
     index: { summary: 'make indexes for traces that have none', load: () => import('./verbs/index.js') },
     verify: {
       summary: 'check every structure, checksum and cross reference of a trace',
@@ -79,14 +61,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     merge: { summary: 'several traces in one, a scope for each', load: () => import('./verbs/merge.js') },
     slice: { summary: 'a part of a trace as a separate trace', load: () => import('./verbs/slice.js') },
     convert: { summary: 'traces from and to other formats', load: () => import('./verbs/convert.js') },
-    ctrace: {
-      summary: "Chronon's .ctrace files, as its own reader prints them",
-      load: () => import('./verbs/ctrace.js'),
-    },
-    mcp: {
-      summary: 'answer questions about traces over the Model Context Protocol',
-      load: () => import('./verbs/mcp.js'),
-    },
+    ...LEAF_VERBS,
     codegen: {
       summary: 'typed code for a schema: SystemVerilog, C, C++, Python or TypeScript',
       load: () => import('./verbs/codegen.js'),

@@ -6,7 +6,7 @@ import type { Trace } from '../reader/index.js';
 import type { CpuCore } from '../semantics/cpu/index.js';
 import type { Destination } from './files/part-files.js';
 import type { TableName } from './layout.js';
-import { PageBudget } from './parquet/page-budget.js';
+import { PageBudget } from './parquet/table-rows.js';
 import { damagedSegments, type Gap } from './raw/gaps.js';
 import { Cycles, type RawSink, rawPass } from './raw/raw-pass.js';
 import { type CountedUnit, type Unit, unitsOf } from './raw/units.js';

@@ -64,7 +64,7 @@ async function killed(
   isWhole: () => Promise<void>,
 ): Promise<void> {
   const choose = generator(TRIES_ALL ? Date.now() & 0xffff : 7);
-  const rounds = cases(joins ? 2 : 3);
+  const rounds = cases(joins ? 1 : 2);
   for (let round = 0; round < rounds; round++) {
     const child = exporter(root, traces, joins);
     const ended = new Promise((resolve) => child.on('exit', resolve));

@@ -4,6 +4,8 @@ import { UscopeError } from '../base/errors.js';
 import type { StringPool, StringPoolBuilder } from './string-pool.js';
 import type { DutProperties } from './types.js';
 
+// The daemon sets these properties; a client's properties of these names are replaced.
+
 /** Which run a trace belongs to: 32 hexadecimal digits, the same in all traces of it. */
 export const RUN_ID_PROPERTY = 'uscope.run_id';
 /** Wall clock, ISO 8601. */

@@ -327,7 +327,7 @@ export class FrameCursor extends FrameTime {
   }
 }
 
-/** Bytes of the number that a word begins with; 0 for more than three. */
+/** Nearly all frames have time deltas of up to three LEB128 bytes, taken from one word. Bytes of that number; 0 for more than three. */
 export function shortDeltaSize(word: number): number {
   if ((word & 0x80) === 0) return 1;
   if ((word & 0x8000) === 0) return 2;

@@ -232,6 +232,7 @@ function theOne(chunks: readonly Chunk[], type: number, name: string, baseOffset
   return first;
 }
 
+/** Trace configuration chunk (docs/reference/format.md#trace-configuration): u64 checkpoint interval in ps. */
 export function encodeTraceConfig(checkpointIntervalPs: number | bigint): Uint8Array {
   return new ByteWriter(8).u64(checkpointIntervalPs).finish();
 }

@@ -40,7 +40,7 @@ export interface ViewedDirectory {
   /** A trace of it is being looked at: called with every read, and to return at once. */
   looking?(): void;
   /** Answers SQL about a trace that `open` has opened; without it nobody asks. */
-  sql?(trace: OpenTrace): SqlAnswerer;
+  sql?(trace: OpenTrace): SqlAnswerer | null;
   /** Without it nobody commands. @returns plain values for the page */
   control?(command: ViewCommand): Promise<unknown>;
 }

@@ -83,6 +83,7 @@ function noteLeftOut(cause: unknown, path: string): void {
   note(new UscopeError('WRITER_NO_INDEX', detail, { file: finalName(path) }, { cause }));
 }
 
+/** Tells a caller what it should know and need not act on: a warning of the process, whose code programs can look for. */
 export function note({ code, message }: UscopeError): void {
   process.emitWarning(message, { type: NOTE, code });
 }

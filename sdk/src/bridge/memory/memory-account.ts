@@ -117,6 +117,7 @@ function noMemory({ what, remedy }: Purpose, bytes: number, used: number, limit:
 
 let collect: (() => void) | null = null;
 
+/** To V8, memory outside its heap is next to nothing: it collects such garbage late. */
 export function collectGarbage(): void {
   if (collect === null) {
     setFlagsFromString('--expose-gc');

@@ -63,7 +63,10 @@ export type SupervisorMessage =
 
 let isKept = false;
 
-/** From now on a line that cannot be written to stderr is lost, and ends nothing: recording continues. */
+/**
+ * From now on a line that cannot be written to stderr is lost, and ends nothing: recording continues. The reader of such lines may go first:
+ * `uscope serve 2>&1 | head`, a log on a full disk.
+ */
 export function outliveLog(): void {
   if (isKept) return;
   isKept = true;

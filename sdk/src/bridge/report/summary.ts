@@ -151,7 +151,8 @@ export function shortPath(path: string): string {
   return short.startsWith('..') ? path : short;
 }
 
-export function ringLines(ring: RingReport): string[] {
+/** The flight recorder when its trace is over. */
+function ringLines(ring: RingReport): string[] {
   const { expiredSegments, expiredFrames, firstTimePs, peakBytes, files, triggersWithoutFile } = ring;
   const gone = `${formatCount(expiredFrames)} frames in ${formatCount(expiredSegments)} segments let go before`;
   const lines = [

@@ -342,7 +342,8 @@ export class Session implements IntakeOwner {
   }
 }
 
-export function wireStats(stats: TraceStats): WireStats {
+/** The numbers of a trace as `closed` says them. */
+function wireStats(stats: TraceStats): WireStats {
   const { path, status, frames, items, strings, segments, bytes, totalTimePs, rejected, lost } = stats;
   return {
     path,

@@ -33,6 +33,7 @@ export interface WireError {
   readonly msg: string;
 }
 
+/** An error as it travels: the code by itself, and what and where in one text. */
 export function wireError(thrown: unknown): WireError {
   const error = memoryError(thrown) ?? thrown;
   const known = error instanceof UscopeError && Object.hasOwn(ERROR_CODES, error.code);

@@ -27,7 +27,7 @@ export async function missingPackage(failure: unknown): Promise<UscopeError | nu
   for (const [known, { who, packages }] of OPTIONAL) {
     if (path !== known && !path.startsWith(`${known}/`)) continue;
     // Not loaded by commands that go well.
-    const { installCommand } = await import('../../dataset/engine/install-command.js');
+    const { installCommand } = await import('../../native/install-command.js');
     return new UscopeError(
       'ENV_MISSING',
       `${who} the package ${known}, which is not installed: ${installCommand(packages)}`,

@@ -86,7 +86,7 @@ function usage(problem: string): never {
   throw new UscopeError('CLI_USAGE', problem);
 }
 
-/** 0 to 1, by time. */
+/** How far a scan over a range has come when it begins a segment: 0 to 1, by time. */
 export function scanFraction(trace: Trace, { from = 0n, to }: TimeBounds, { header }: LoadedSegment): number {
   const end = to ?? trace.totalTimePs;
   return end > from ? Number(header.timeStartPs - from) / Number(end - from) : 1;

@@ -109,7 +109,7 @@ function wideByFirst(fields: readonly FieldDef[]): WideByFirst {
   return new Map(wide.map((field) => [field.pieces[0], field]));
 }
 
-/** Null where none is wide, so that the usual way stays as quick as it is. */
+/** Wide fields, shown as one value under one name. Null where none is wide, so that the usual way stays quick. */
 export function fieldsWithWide(fields: readonly FieldDef[]): readonly LogicalField[] | null {
   const logical = logicalFields(fields);
   return logical.length === fields.length ? null : logical;

@@ -78,7 +78,7 @@ export function register(program: Command): void {
     .option('--json', 'the report as one JSON document')
     .action(async (file: string | undefined, args: ConvertArguments) => {
       if (args.formats) await printFormats(args.json === true);
-      else if (args.guess) await printGuess(required(file, 'a waveform'));
+      else if (args.guess) await printGuess(required(file, 'a waveform'), args.from);
       else await convertFile(required(file, 'a file to convert'), required(args.output, '-o OUTPUT'), args);
     });
 }
@@ -112,10 +112,13 @@ async function convertFile(file: string, output: string, args: ConvertArguments)
 }
 
 /** `--guess`: a map, to be read and completed before it is used. @throws UscopeError CONVERT_* */
-async function printGuess(file: string): Promise<void> {
+async function printGuess(file: string, named: string | undefined): Promise<void> {
   await withSource(file, async (source) => {
-    const { VcdTrace } = await import('../../formats/vcd/format.js');
-    io.out(await new VcdTrace(source).guess());
+    const format = await inputFormat(source, named);
+    const trace = format === USCOPE ? undefined : await format.open?.(source, new Map());
+    if (!trace?.guess)
+      throw new UscopeError('CLI_USAGE', `--guess is for waveforms; this is ${nameOf(format)}`);
+    io.out(await trace.guess());
   });
 }
 

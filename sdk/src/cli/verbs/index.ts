@@ -10,7 +10,7 @@ import { withForeignHint } from '../common/foreign-hint.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { parseCount } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
-import { tracesOf } from '../common/run-directories.js';
+import { tracesOf } from '../common/trace-file.js';
 
 interface IndexVerbOptions {
   readonly output?: string;

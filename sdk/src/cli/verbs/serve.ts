@@ -104,8 +104,11 @@ const usedHeap = (): number => getHeapStatistics().used_heap_size;
 
 const BIN = fileURLToPath(new URL('../../../bin/uscope.js', import.meta.url));
 
-/** @throws UscopeError CONVERT_SOURCE */
-export function copyTrace(path: string, output: string, signal: AbortSignal): Promise<void> {
+/**
+ * Another process makes the copy in another format, so the daemon continues with its other traces.
+ * @throws UscopeError CONVERT_SOURCE
+ */
+function copyTrace(path: string, output: string, signal: AbortSignal): Promise<void> {
   const args = [BIN, 'convert', path, '-o', output, '--force'];
   return new Promise((resolve, reject) => {
     execFile(process.execPath, args, { signal }, (error, _out, said) => {

@@ -15,7 +15,10 @@ export const MAX_HEAD_BYTES = 16 * 1024 * 1024;
 /** Bytes of a piece of unpacked data. */
 export const OUTPUT_BYTES = 256 * 1024;
 
-/** @param cause an error of ours passes unchanged: reading the packed bytes failed */
+/**
+ * Errors of gzip data: the same in Node and in browsers, whose own errors differ.
+ * @param cause an error of ours passes unchanged: reading the packed bytes failed
+ */
 export function gzipFailure(cause: unknown, isTruncated: boolean): UscopeError {
   if (cause instanceof UscopeError) return cause;
   if (isTruncated) return new UscopeError('CONVERT_TRUNCATED', 'the gzip data end early', {}, { cause });

@@ -59,18 +59,16 @@ export class StagesTable {
         const isLast = entry === count - 1;
         const to = isLast
           ? isOpen
-            ? -1
+            ? Number.NaN
             : cycle(block.end[row])
           : cycle(tick + stayTicks(block, first + entry + 1));
         const at = rows.begin();
-        if (number < 0) columns[0].setNull(at);
-        else columns[0].set(at, number);
+        columns[0].set(at, number < 0 ? Number.NaN : number);
         columns[1].set(at, block.id[row]);
         columns[2].set(at, visit++);
         columns[3].set(at, stage < 0 ? FOREIGN + stageValueOf(block, row, entry) : stage);
         columns[4].set(at, from);
-        if (to < 0) columns[5].setNull(at);
-        else columns[5].set(at, to - from);
+        columns[5].set(at, to - from);
         rows.endRow();
       }
     }

@@ -95,6 +95,8 @@ export interface ForeignTrace {
   events?(): AsyncIterable<ForeignEvent>;
   /** Absent where there is nothing to add up. */
   stats?(context: ConversionContext): Promise<readonly InfoSection[]>;
+  /** A map for `--map`, proposed from what the file holds. Absent where none is needed. */
+  guess?(): Promise<string>;
   /** Writes the trace as µScope. @throws UscopeError CONVERT_*, WRITER_* */
   toUscope(target: TraceTarget, context: ConversionContext): Promise<TraceStats>;
   /** Gives back what it holds. The source is closed by the code that opened it. */

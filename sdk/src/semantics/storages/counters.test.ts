@@ -258,7 +258,7 @@ describe('counters over a range', () => {
 
   it('refuse what is not a counter or a range', async () => {
     const trace = await open(steady, null);
-    await expect(counters(trace, { counters: ['regs'] })).rejects.toThrow(/READER_NAME.*no counter/);
+    await expect(counters(trace, { counters: ['regs'] })).rejects.toThrow(/READER_NAME.*not a counter/);
     await expect(counters(trace, { counters: ['comitted'] })).rejects.toThrow(
       /READER_NAME.*core0\/committed/,
     );

@@ -48,7 +48,7 @@ export interface ReplayedSegment {
   readonly timeStartPs: bigint;
 }
 
-/** The ids of the deltas must be in range. */
+/** The state after a segment, from its checkpoint and its deltas. The ids of the deltas must be in range. */
 export function replaySteps(state: StorageState, { checkpoint, raw, timeStartPs }: ReplayedSegment): Steps {
   const apply = (cursor: FrameCursor): void => {
     if (cursor.kind !== CursorItem.OP) return;

@@ -25,7 +25,7 @@ export type Span = { readonly ps: bigint } | { readonly cycles: bigint };
 export const MIN_RING_BYTES = 64 * 1024;
 export const DEFAULT_TRIGGER_FILES = 8;
 
-/** In ps; null: none was asked for. @throws UscopeError SCHEMA_CLOCK */
+/** The simulated time in ps that a flight recorder keeps at least; null: none was asked for. @throws UscopeError SCHEMA_CLOCK */
 export function spanOf(schema: Schema, span: Span | undefined): bigint | null {
   if (span === undefined) return null;
   if ('ps' in span) return span.ps;

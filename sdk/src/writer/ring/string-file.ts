@@ -168,7 +168,10 @@ function decodeGroup(bytes: Uint8Array, index: number): Group | null {
   return { first, texts: Array.from({ length: count }, () => reader.bytes(reader.u32()).slice()) };
 }
 
-/** @param gone may grow meanwhile, and hold strings of the segments given already */
+/**
+ * The strings of a client from the first one on, with their indices: those kept of segments let go, then those of the segments given.
+ * @param gone may grow meanwhile, and hold strings of the segments given already
+ */
 export async function* stringsOf(
   files: SpoolFiles,
   gone: { all(): AsyncIterable<IndexedText> } | null,

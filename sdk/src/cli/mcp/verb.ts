@@ -1,7 +1,7 @@
 /** `uscope mcp`: a server for assistants that speak the Model Context Protocol. */
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
-import { nameFiles } from '../mcp/tools/files.js';
+import { nameFiles } from './tools/files.js';
 
 export function register(program: Command): void {
   program
@@ -14,7 +14,7 @@ export function register(program: Command): void {
     .action(async (args: readonly string[]) => {
       const files = nameFiles(args);
       // The protocol's library is large: no other verb loads it.
-      const { serveMcp } = await import('../mcp/server.js');
+      const { serveMcp } = await import('./server.js');
       await serveMcp(files, version());
     });
 }

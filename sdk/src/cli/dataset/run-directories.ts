@@ -1,9 +1,8 @@
 /** The runs that paths name: a directory with traces is a run, with one trace for each core or several. */
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
-import { UscopeError } from '../../base/errors.js';
+import { basename, dirname, resolve } from 'node:path';
 import { runNameOf } from '../../dataset/files/names.js';
 import { isHttpUrl } from '../../reader/http-url.js';
+import { tracesOf } from '../common/trace-file.js';
 
 export interface RunFiles {
   /** Made of the directory's name. */
@@ -23,15 +22,4 @@ export async function runsOf(paths: readonly string[]): Promise<RunFiles[]> {
     }
   }
   return [...runs.values()];
-}
-
-/** The traces of a directory, those of directories below it too. @throws UscopeError READER_OPEN for none */
-export async function tracesOf(path: string): Promise<string[]> {
-  if (isHttpUrl(path)) return [path];
-  const there = await stat(path).catch(() => null);
-  if (!there?.isDirectory()) return [path];
-  const names = await readdir(path, { recursive: true });
-  const traces = names.filter((name) => name.endsWith('.uscope') && !basename(name).startsWith('.')).sort();
-  if (traces.length > 0) return traces.map((name) => join(path, name));
-  throw new UscopeError('READER_OPEN', 'there is no trace (*.uscope) in this directory', { file: path });
 }

@@ -19,9 +19,9 @@ import { ElfSymbols } from '../../semantics/program/index.js';
 import { type AtomicOptions, writeFileAtomically } from '../../writer/output/atomic-file.js';
 import { io } from '../common/io.js';
 import { parseSeconds } from '../common/option-values.js';
-import { type Form, RowPrinter } from '../sql/print.js';
-import { historyPath, prompt } from '../sql/prompt.js';
-import { SqlSources } from '../sql/sources.js';
+import { type Form, RowPrinter } from './print.js';
+import { historyPath, prompt } from './prompt.js';
+import { SqlSources } from './sources.js';
 
 interface SqlOptions {
   readonly file?: string;

@@ -15,18 +15,18 @@ import {
   type TableName,
 } from '../../dataset/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
+import { withForeignHint } from '../common/foreign-hint.js';
+import { ExitCode, io, printJson } from '../common/io.js';
+import { append, parseCount } from '../common/option-values.js';
+import { withProgress } from '../common/progress-bar.js';
 import {
   DEFAULT_TABLES,
   DEFAULT_WINDOW,
   describeFailure,
   describeRows,
   parseTags,
-} from '../common/export-arguments.js';
-import { withForeignHint } from '../common/foreign-hint.js';
-import { ExitCode, io, printJson } from '../common/io.js';
-import { append, parseCount } from '../common/option-values.js';
-import { withProgress } from '../common/progress-bar.js';
-import { type RunFiles, runsOf } from '../common/run-directories.js';
+} from './export-arguments.js';
+import { type RunFiles, runsOf } from './run-directories.js';
 
 interface ExportOptions {
   readonly output: string;

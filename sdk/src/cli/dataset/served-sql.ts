@@ -20,8 +20,7 @@ import {
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { FunctionSymbol } from '../../semantics/program/index.js';
 import type { ShownTime, SqlAnswerer, ViewQuestion } from '../../view/index.js';
-import { type Cell, json } from '../sql/print.js';
-import { Turns } from './turns.js';
+import { type Cell, json } from './print.js';
 
 /** Beyond, a page is not a place to read a table; neither is a longer text. */
 const MAX_ROWS = 1000;
@@ -195,4 +194,24 @@ function placesOf(result: Result, periods: Periods, shownPs: number): PlaceOf {
     const place = period === undefined ? Number(at) : (Number(at) * period) / shownPs;
     return Number.isFinite(place) && place >= 0 ? Math.floor(place) : null;
   };
+}
+
+/** One piece of work after the other. */
+class Turns {
+  private last: Promise<unknown> = Promise.resolve();
+
+  /** @throws what `work` throws; the signal's reason, when it is raised while others have their turn */
+  async take<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    const turn = this.last.then(() => {
+      signal.throwIfAborted();
+      return work();
+    });
+    this.last = turn.catch(() => undefined);
+    return turn;
+  }
+
+  /** Nobody has a turn any more. */
+  async ended(): Promise<void> {
+    await this.last;
+  }
 }

@@ -19,7 +19,7 @@ import { ioError } from '../../writer/output/output-file.js';
 import { distrustOf, ownUid } from '../../writer/output/own-file.js';
 import { io } from '../common/io.js';
 import { parseSize } from '../common/option-values.js';
-import { type RunFiles, runsOf } from '../common/run-directories.js';
+import { type RunFiles, runsOf } from './run-directories.js';
 
 const CACHE = '.uscope-sql';
 const WINDOW = 10_000;

@@ -49,7 +49,7 @@ describe('the prompt', () => {
     await done;
     expect(asked).toEqual(['select 1\n + 2;', 'describe traces;', 'from ipc();']);
     expect(printed).toBe(
-      'traces  instructions\nthere is not a .nope; .help lists what there is\nipc(): instructions per cycle\n',
+      'traces  instructions\nthere is no .nope; .help lists what there is\nipc(): instructions per cycle\n',
     );
   });
 
