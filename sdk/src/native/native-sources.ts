@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '270309b5b92fcd7b56d515b6eb99c9eeec9b0b6169ffce1a0c4d811b34124c50';
+export const SOURCES_SHA256 = 'a53e03f006efa176df596446c150dab73d56baa11710130b0a4eff7ef268b9b6';
