@@ -51,6 +51,8 @@ function copyOfPackage() {
   for (const name of ['tsconfig.json', 'sdk/package.json', 'sdk/tsconfig.build.json', 'sdk/bin', 'sdk/src'])
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  // The build makes these of sdk/kernel; `npm run build` comes before this.
+  cpSync(join(ROOT, 'sdk/dist/wasm'), join(copy, 'sdk/dist/wasm'), { recursive: true });
   return copy;
 }
 
