@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
-import { calledOnDemand, embeddedKernels, takenFromPart } from './on-demand.mjs';
+import { embeddedKernels, takenFromPart } from './on-demand.mjs';
 import { buildWithParts } from './parts.mjs';
 
 const SOURCE = fileURLToPath(new URL('src', import.meta.url));
@@ -32,26 +32,6 @@ const OPTIONS = {
   plugins: [
     // Only traces without an index need that of the index.
     embeddedKernels({ scripts: { index: 'index-kernel.js' }, target: TARGET }),
-    // Nor the same in plain code, which traces of other writers need, and pages without WebAssembly.
-    calledOnDemand({
-      module: /reference-pass\.js$/,
-      importer: /index-pass\.js$/,
-      name: 'referencePass',
-      script: 'index-reference.js',
-      global: 'uscope_reference',
-    }),
-    // Instructions in plain code: for traces of other writers, and pages without WebAssembly.
-    ...[
-      { module: /plain-blocks\.js$/, name: 'plainBlockOf' },
-      { module: /plain-range\.js$/, name: 'plainRangeBlocks' },
-    ].map((called) =>
-      calledOnDemand({
-        ...called,
-        importer: /instruction-blocks\.js$/,
-        script: 'plain-blocks.js',
-        global: 'uscope_blocks',
-      }),
-    ),
   ],
   charset: 'utf8',
   legalComments: 'none',
@@ -108,21 +88,6 @@ await buildWithParts(WITH_INDEX, {
     index_making: join(SDK, 'trace-index/questions/index-maker.js'),
     index_questions: join(SDK, 'trace-index/questions/seldom.js'),
   },
-});
-await build({
-  ...OPTIONS,
-  entryPoints: { 'index-reference': join(SDK, 'trace-index/reference/reference-pass.js') },
-  globalName: 'uscope_reference',
-});
-await build({
-  ...OPTIONS,
-  outfile: join(TARGET, 'plain-blocks.js'),
-  outdir: undefined,
-  stdin: {
-    contents: "export * from './plain-blocks.js'; export * from './plain-range.js';",
-    resolveDir: join(SDK, 'semantics/blocks'),
-  },
-  globalName: 'uscope_blocks',
 });
 // The list of a directory is a page by itself.
 await build({ ...OPTIONS, entryPoints: { runs: join(SOURCE, 'runs/main.ts') } });

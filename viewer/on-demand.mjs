@@ -1,5 +1,5 @@
 // @ts-check
-/** Parts of the data worker as separate scripts, which it loads when it first needs them: a kernel, or a function and all that it uses. */
+/** Parts of the data worker as separate scripts, which it loads when it first needs them: a kernel, or classes and functions with all that they use. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 
@@ -26,29 +26,6 @@ export function embeddedKernels({ scripts, target }) {
         };\n${bytes}`;
         return { contents };
       });
-    },
-  };
-}
-
-/**
- * A function that a module imports from another one: bundled as a script with the global name given, loaded at the first call.
- * @param {{ module: RegExp, importer: RegExp, name: string, script: string, global: string }} options
- * @returns {import('esbuild').Plugin}
- */
-export function calledOnDemand({ module, importer, name, script, global }) {
-  return {
-    name: 'called on demand',
-    setup(build) {
-      build.onResolve({ filter: module }, ({ importer: from, path, resolveDir }) =>
-        importer.test(from) ? { path: resolve(resolveDir, path), namespace: 'called-on-demand' } : undefined,
-      );
-      build.onLoad({ filter: module, namespace: 'called-on-demand' }, () => ({
-        contents: `export const ${name} = (...given) => {
-          if (!(${JSON.stringify(global)} in self)) importScripts(new URL(${JSON.stringify(script)}, self.location.href).href);
-          return self[${JSON.stringify(global)}].${name}(...given);
-        };`,
-        loader: 'js',
-      }));
     },
   };
 }

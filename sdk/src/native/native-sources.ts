@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '270309b5b92fcd7b56d515b6eb99c9eeec9b0b6169ffce1a0c4d811b34124c50';
+export const SOURCES_SHA256 = '4149dcf806e351f0afec6a67e4410b43780c57e788e7e0f5b05b0cf7cbde8277';

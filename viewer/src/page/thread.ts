@@ -6,7 +6,7 @@ import { PORTS, STARTED } from '../model/thread-scope.js';
 import { isSlow } from './slowness.js';
 
 /** What workers load in the middle of something, when they need it: loaded with their code where that runs in the page, which cannot do that. */
-const OF_READER = ['index-kernel.js', 'index-reference.js', 'plain-blocks.js'];
+const OF_READER = ['index-kernel.js'];
 const LOADED_WITH: Readonly<Record<string, readonly string[]>> = {
   'data.js': [...OF_READER, 'index_making.js', 'index_questions.js'],
   'drawing.js': ['forms.js'],

@@ -4,8 +4,7 @@ import { Action } from '../../format/types.js';
 import { requireBigint } from '../../reader/arguments.js';
 import type { Trace } from '../../reader/index.js';
 import { type CoreRange, rangeInPs } from './core-range.js';
-import { type CpuCore, requireEntities } from './cores.js';
-import { labelOf } from './tracker.js';
+import { type CpuCore, labelOf, requireEntities } from './cores.js';
 
 /**
  * When an instruction at an address is fetched for the first time in a range; null when none is.
