@@ -40,6 +40,16 @@ const alone = [
   'sdk/src/writer/frames/{cut-timer,writer-memory}.test.ts',
   'sdk/src/writer/output/path-lock.test.ts',
 ];
+/** Unit tests of seconds each, for they start processes or try hundreds of cases: `npm test -- --quick` does without them. */
+const heavy = [
+  'sdk/src/dataset/**/*.test.ts',
+  'sdk/src/formats/{interrupt,hostile-names}.test.ts',
+  'sdk/src/tools/recover/recover.test.ts',
+  'sdk/src/trace-index/questions/*.test.ts',
+  'sdk/src/bridge/session/session-{lanes,memory}.test.ts',
+  'sdk/src/cli/{bit-flips,hostile-text}.test.ts',
+];
+const isQuick = process.env.USCOPE_TEST_QUICK === '1';
 /** These wait for compilers, simulators and browsers most of the time, each in a separate folder. */
 const builds = [
   'viewer/test/**/*.test.ts',
@@ -50,11 +60,11 @@ const demo = ['verilator-demo/**/*.test.ts'];
 const elsewhere = ['**/node_modules/**', '**/out/**', '**/obj_dir/**', '**/build/**'];
 
 /** For what hangs. Tests that take longer say why, with a limit of test/support/limits.ts. */
-const TEST_LIMIT_MS = 20_000;
+const TEST_LIMIT_MS = 60_000;
 /** `expect.poll`: the default of a second is nothing where several browsers share two cores. */
-const POLL_LIMIT_MS = 30_000;
+const POLL_LIMIT_MS = 60_000;
 /** Hooks build what tests run (the SDK, simulators), when that is not there yet. */
-const HOOK_LIMIT_MS = 120_000;
+const HOOK_LIMIT_MS = 300_000;
 
 /** Of a project those that take long, in order: none of them runs alone at the end. Those with a browser share it (test/support/chromium.ts). */
 const LONG = [
@@ -125,7 +135,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: unit,
-          exclude: [...elsewhere, ...alone],
+          exclude: [...elsewhere, ...alone, ...(isQuick ? heavy : [])],
           isolate: false,
         },
       },

@@ -55,7 +55,7 @@ export const INDEX_PARTS = /** @type {const} */ (['cost', 'questions', 'long', '
 
 export const USAGE = `npm run bench -- [NAME...] [options]         measure
 npm run bench -- compare OLD.json [NEW.json]  compares ratios to the limits; exit status 1 when one is worse
-npm run bench -- report FILE.json...          writes docs/performance.md (of the first) and performance-tables.md
+npm run bench -- report FILE.json...          writes docs/explanation/performance.md (ratios of the first)
 npm run bench -- profile                      where the time goes: client, daemon, reader
 
   NAME           ${BENCHMARKS.join(', ')}; default: all

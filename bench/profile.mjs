@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Where the time goes: instructions of the client's functions and of the demo core (callgrind), samples of the daemon and of a
+ * Shares of the time: instructions of the client's functions and of the demo core (callgrind), samples of the daemon and of a
  * reader (Node's profiler).
  */
 import { execFile } from 'node:child_process';

@@ -1,5 +1,5 @@
 // @ts-check
-/** The ten ratios that docs/performance.md begins with, from the rows of one run. */
+/** The ten ratios that docs/explanation/performance.md begins with, from the rows of one run. */
 import { format, shownValue, targetText } from './table.mjs';
 
 /** @typedef {import('./results.mjs').Results} Results */
@@ -88,7 +88,7 @@ export function ratioTable(ratios) {
     '|---|---|---|---|---|',
     ...ratios.map(
       ({ what, benchmark, value, from, target }) =>
-        `| ${what} | **${format(value)}** | ${from} | ${target} | [${benchmark}](performance-tables.md#${benchmark}) |`,
+        `| ${what} | **${format(value)}** | ${from} | ${target} | [${benchmark}](#${benchmark}) |`,
     ),
   ];
 }

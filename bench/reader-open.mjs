@@ -155,7 +155,7 @@ function segmentContent(schema) {
 }
 
 /**
- * docs/format.md#segment-table
+ * docs/reference/format.md#segment-table
  * @param {number} segments
  * @param {(index: number) => number} offset
  */

@@ -1,7 +1,7 @@
 // @ts-check
 /**
- * What `bench -- report` writes from the JSON of runs: the ratios and plots of docs/performance.md, and all rows in
- * docs/performance-tables.md. It replaces only what is between the markers of a page.
+ * What `bench -- report` writes from the JSON of runs into docs/explanation/performance.md: ratios, plots and all rows.
+ * It replaces only what is between the markers of the page.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { format, shownValue, targetText } from './table.mjs';
 /** @typedef {import('./results.mjs').Results} Results */
 /** @typedef {import('./table.mjs').Row} Row */
 
-const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
+const DOCS = fileURLToPath(new URL('../docs/explanation/', import.meta.url));
 /** @typedef {{begin: string, end: string}} Markers */
 /** @type {Markers} */
 export const RATIO_MARKERS = {
@@ -64,17 +64,15 @@ export function writeReport(runs, docs = DOCS) {
   const folder = join(docs, 'performance');
   mkdirSync(folder, { recursive: true });
   for (const [name, svg] of plots) writeFileSync(join(folder, `${name}.svg`), svg);
-  const pages = [
-    rewrite(join(docs, 'performance.md'), RATIO_MARKERS, renderRatios(runs[0])),
-    rewrite(join(docs, 'performance-tables.md'), TABLE_MARKERS, renderReport(runs)),
-  ];
-  return [...pages, ...[...plots.keys()].map((name) => join(folder, `${name}.svg`))];
+  const page = join(docs, 'performance.md');
+  rewrite(page, RATIO_MARKERS, renderRatios(runs[0]));
+  rewrite(page, TABLE_MARKERS, renderReport(runs));
+  return [page, ...[...plots.keys()].map((name) => join(folder, `${name}.svg`))];
 }
 
 /** @param {string} page @param {Markers} markers @param {string} content */
 function rewrite(page, markers, content) {
   writeFileSync(page, insert(readFileSync(page, 'utf8'), content, markers));
-  return page;
 }
 
 /** @param {string} page @param {string} content @param {Markers} markers */

@@ -23,7 +23,7 @@ function runOne(command: string, args: string[]) {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: root,
     encoding: 'utf8',
-    timeout: 240_000,
+    timeout: BUILDS_MS,
     maxBuffer: 1 << 26,
   });
   expect({ status, stderr: status === 0 ? '' : stderr }).toEqual({ status: 0, stderr: '' });
@@ -90,6 +90,9 @@ describe('examples/cpp-model', () => {
     const file = 'examples/cpp-model/out/ooo.uscope';
     const uscope = (...args: string[]) => runOne(process.execPath, ['sdk/bin/uscope.js', ...args]);
     expect(uscope('verify', file)).toContain('no errors');
+    const picture = 'examples/cpp-model/out/ooo.png';
+    uscope('view', '--png', picture, '--cycles', '0:64', file);
+    expect(readFileSync(join(root, picture)).subarray(1, 4).toString()).toBe('PNG');
     const [core] = JSON.parse(uscope('stats', file, '--json')).cores;
     expect(core.stalls.reasons.map(({ reason }: { reason: string }) => reason)).toContain('rob_full');
     const trace = await openTraceFile(join(root, file));

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """
-Prints docs/api/python.md: the public classes and functions of cocotbext-uscope with their docstrings, read from the sources without running them.
+Prints docs/reference/api/python.md: the public classes and functions of cocotbext-uscope with their docstrings, read from the sources without running them.
 
     python3 scripts/api_python.py cocotb-adapter/src/cocotbext/uscope
 """

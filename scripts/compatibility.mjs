@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * `npm run compatibility`: stores what this release writes, for the tests of later releases (docs/compatibility.md), in
+ * `npm run compatibility`: stores what this release writes, for the tests of later releases (docs/reference/compatibility.md), in
  * test/compatibility/VERSION. Needs what `npm run setup` builds, and Python with pyzmq and msgpack: the environment of the cocotb adapter's
  * tests, or the one that PYTHON names.
  *

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * The one definition of the numbers that the SDK, the C client, the compiled loops, the Python client and the benchmarks share.
- * `node scripts/constants.mjs` writes the files of all languages from it; docs/bridge-protocol.md, docs/client-memory.md and the format's
+ * `node scripts/constants.mjs` writes the files of all languages from it; docs/reference/bridge-protocol.md and the format's
  * description say what the numbers mean.
  */
 
@@ -20,6 +20,7 @@
  * @property {string} name in all languages
  * @property {string} [doc]
  * @property {number} value
+ * @property {boolean} [isOfClients] The compiled loops of the SDK do not use it.
  */
 
 /**
@@ -129,6 +130,12 @@ const BRIDGE = {
     { name: 'MEMORY_LAYOUT_VERSION', value: 1 },
     { name: 'MEMORY_CONTROL_BYTES', doc: 'The control page, in front of the entries.', value: 512 },
     { name: 'MEMORY_ENTRY_BYTES', doc: 'What the control page says of one chunk.', value: 64 },
+    {
+      name: 'DEFAULT_CREDIT_BYTES',
+      doc: "A client's memory for records that are not durable yet.",
+      value: 32 * 1024 * 1024,
+      isOfClients: true,
+    },
   ],
 };
 

@@ -25,11 +25,14 @@ const COLUMNS = 100;
 export function constantFiles(rooms = ROOMS) {
   /** @type {[string, string][]} */
   const typescript = rooms.map((room) => [`sdk/src/${room.file}`, typeScriptText(room)]);
-  const header = cText(rooms);
+  const loops = rooms.map((room) => ({
+    ...room,
+    constants: room.constants.filter(({ isOfClients }) => !isOfClients),
+  }));
   return new Map([
     ...typescript,
-    ['sdk/kernel/constants.h', header],
-    ['dpi/src/base/constants.h', header],
+    ['sdk/kernel/constants.h', cText(loops)],
+    ['dpi/src/base/constants.h', cText(rooms)],
     ['cocotb-adapter/src/cocotbext/uscope/constants.py', pythonText(rooms)],
   ]);
 }

@@ -2,10 +2,10 @@
 /**
  * `npm run docs:api`: the API reference from the comments in the sources.
  *
- *     docs/api/c.md               dpi/include/uscope.h      checked in
- *     docs/api/systemverilog.md   sv/                       checked in
- *     docs/api/python.md          cocotb-adapter/src        checked in
- *     docs/api/typescript/        the exports of sdk        made on demand: large, and editors show the same
+ *     docs/reference/api/c.md               dpi/include/uscope.h      checked in
+ *     docs/reference/api/systemverilog.md   sv/                       checked in
+ *     docs/reference/api/python.md          cocotb-adapter/src        checked in
+ *     docs/reference/api/typescript/        the exports of sdk        made on demand: large, and editors show the same
  *
  * `--check` writes nothing and fails when one of those checked in is not what the sources say; `--no-typescript` leaves the last one out.
  */
@@ -28,15 +28,15 @@ const read = (path) => readFileSync(join(ROOT, path), 'utf8');
 /** @returns {Record<string, string>} path -> contents of the pages that are checked in */
 export function referencePages() {
   return {
-    'docs/api/c.md': cPage(),
-    'docs/api/systemverilog.md': systemVerilogPage(),
-    'docs/api/python.md': pythonPage(),
+    'docs/reference/api/c.md': cPage(),
+    'docs/reference/api/systemverilog.md': systemVerilogPage(),
+    'docs/reference/api/python.md': pythonPage(),
   };
 }
 
 function cPage() {
   const { intro, sections } = readCHeader(read(HEADER));
-  const source = `From [${HEADER}](../../${HEADER}). ${AGAIN}`;
+  const source = `From [${HEADER}](../../../${HEADER}). ${AGAIN}`;
   return `# C API\n\n${source}\n\n${toMarkdown(intro, sections, { language: 'c', level: 2 })}`;
 }
 
@@ -51,7 +51,7 @@ function systemVerilogPage() {
     const { intro, sections } = readSystemVerilog(read(`sv/${file}`));
     return `## ${file}\n\n${toMarkdown(intro, sections, { language: 'systemverilog', level: 3 })}`;
   });
-  const list = order.map((file) => `[sv/${file}](../../sv/${file})`).join(', ');
+  const list = order.map((file) => `[sv/${file}](../../../sv/${file})`).join(', ');
   return `# SystemVerilog API\n\nFrom ${list}. ${AGAIN}\n\n${parts.join('\n')}`;
 }
 
@@ -63,7 +63,7 @@ function pythonPage() {
     encoding: 'utf8',
   });
   if (status !== 0) throw new Error(`scripts/api_python.py: ${stderr}`);
-  return `# Python API\n\nFrom [${source}](../../${source}). ${AGAIN}\n\n${stdout.trimEnd()}\n`;
+  return `# Python API\n\nFrom [${source}](../../../${source}). ${AGAIN}\n\n${stdout.trimEnd()}\n`;
 }
 
 /** @returns {number} exit status */
@@ -99,7 +99,7 @@ function typescriptPages() {
       stdio: 'inherit',
     },
   );
-  if (status === 0) console.log('docs/api/typescript/README.md');
+  if (status === 0) console.log('docs/reference/api/typescript/README.md');
   return status ?? 1;
 }
 

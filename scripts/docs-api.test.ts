@@ -147,7 +147,9 @@ describe('the pages that are checked in', () => {
     const sv = declared('sv/uscope_dpi.svh', /^import "DPI-C".* (uscope_\w+)\(/gm);
     expect(c.length).toBeGreaterThan(50);
     expect(sv.length).toBeGreaterThan(30);
-    expect(c.filter((name) => !pages['docs/api/c.md']?.includes(`${name}(`))).toEqual([]);
-    expect(sv.filter((name) => !pages['docs/api/systemverilog.md']?.includes(`${name}(`))).toEqual([]);
+    expect(c.filter((name) => !pages['docs/reference/api/c.md']?.includes(`${name}(`))).toEqual([]);
+    expect(sv.filter((name) => !pages['docs/reference/api/systemverilog.md']?.includes(`${name}(`))).toEqual(
+      [],
+    );
   });
 });

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Writes the table of keys into docs/viewer.md, between its two marks, and takes the pictures of the guide where there is a run of the demo
+ * Writes the table of keys into docs/how-to/viewer.md, between its two marks, and takes the pictures of the guide where there is a run of the demo
  * (`npm run demo`) and a Chromium. A test (viewer/src/input/keys.test.ts) says when the table is not current.
  *
  *     npm run docs:viewer
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { ROOT } from './step.mjs';
 
-const GUIDE = join(ROOT, 'docs/viewer.md');
+const GUIDE = join(ROOT, 'docs/how-to/viewer.md');
 const BEGIN = '<!-- keys: npm run docs:viewer -->\n\n';
 const END = '\n\n<!-- end of keys -->';
 

@@ -1,7 +1,7 @@
 // @ts-check
 /**
  * Other engines over the same dataset: `npm run engines`. The short farm is simulated and exported; Spark in local mode answers scripts/engines/queries,
- * and has to give the rows of `uscope sql`; the examples of docs/dataset-python.md run with DuckDB's Python package, pandas and Polars,
+ * and has to give the rows of `uscope sql`; the examples of docs/how-to/dataset.md run with DuckDB's Python package, pandas and Polars,
  * and have to see the names of runs as they are.
  *
  * `-- --dataset DIRECTORY` takes a dataset of the farm that is there. What is missing it installs from PyPI into scripts/engines/.venv. Exit status: 0 all answers are equal, 1 one is not or a program is missing.
@@ -18,7 +18,7 @@ const VENV = process.env.USCOPE_ENGINES_VENV ?? join(HERE, '.venv');
 const PYTHON = join(VENV, 'bin/python');
 const PACKAGES = ['pyspark~=3.5.0', 'duckdb', 'pandas', 'polars', 'pyarrow'];
 const QUERIES = join(HERE, 'queries');
-const PAGE = join(ROOT, 'docs/dataset-python.md');
+const PAGE = join(ROOT, 'docs/how-to/dataset.md');
 const COMMAND = join(ROOT, 'sdk/bin/uscope.js');
 /** Of floating-point numbers: engines add up in other orders. */
 const TOLERANCE = 1e-9;

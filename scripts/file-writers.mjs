@@ -32,7 +32,7 @@ const ALLOWED = new Map([
   ['dataset/parquet/parquet-file.ts', "tables in a run's staging directory"],
   ['dataset/tables/retired.ts', "private scratch in a run's staging directory"],
   ['view/trace-file.ts', 'reads, without following links'],
-  ['cli/verbs/ctrace.ts', 'writes into a draft while it reads'],
+  ['cli/ctrace/ctrace.ts', 'writes into a draft while it reads'],
   ['cli/view/conversion.ts', "renames inside the user's cache"],
   ['cli/view/ring-state.ts', 'reads'],
 ]);

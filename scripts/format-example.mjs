@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * `npm run docs:format`: the worked example of docs/format.md. A small trace is written, and every byte of it explained by the decoder that follows
+ * `npm run docs:format`: the worked example of docs/reference/format.md. A small trace is written, and every byte of it explained by the decoder that follows
  * the page. `--check` writes nothing and fails when the page has another example.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,7 +11,7 @@ import { createCpuSummarizer, parseSchema, TraceWriter } from 'uscope';
 import { decodeFile } from '../test/docs/format/file.mjs';
 import { ROOT } from './step.mjs';
 
-const PAGE = 'docs/format.md';
+const PAGE = 'docs/reference/format.md';
 const BEGIN = '<!-- example -->';
 const END = '<!-- /example -->';
 /** 2026-01-01, for the times in the session chunk. */

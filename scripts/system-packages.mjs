@@ -156,7 +156,7 @@ export function needsFor(purpose) {
 export async function ensureSystemPackages(purpose, { install = true } = {}) {
   const absent = needsFor(purpose).filter((need) => !need.present());
   const required = absent.filter((need) => !need.optional);
-  // Most optional needs alone are no reason to change somebody's machine.
+  // Most optional needs alone are not a reason to change somebody's machine.
   if (!absent.some((need) => !need.optional || need.wanted)) return { installed: [], missing: [], log: '' };
 
   const apt = install ? aptCommand() : null;

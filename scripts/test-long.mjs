@@ -6,12 +6,14 @@
  * `N passed, N failed`; the exit status is 0 only when nothing failed.
  */
 import { randomInt } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { make, nodeTool, script } from './commands.mjs';
 import { countsFromOutput, total } from './counts.mjs';
 import { printFailures } from './failures.mjs';
+import { withRunning } from './running-reporter.mjs';
 import { build, runScript, SetupError, setUpPackages } from './setup.mjs';
 import { printResult, ROOT, run } from './step.mjs';
 
@@ -36,6 +38,8 @@ const DEFAULT_SEED = 2;
 const RANDOM_SEEDS = 1_000_000;
 const NUM_FUZZERS = 4;
 const FUZZERS_AT_ONCE = 2;
+/** The list of running tests, and the compiled sources that all runs of vitest share. */
+let scratch = '';
 const TORTURE = 'test/torture/run.mjs';
 const POWER = 'test/torture/power-run.mjs';
 
@@ -75,6 +79,11 @@ const PARTS = {
       ...vitest(['unit'], filesWith('sdk/src', "from 'fast-check'")),
       env: { NO_COLOR: '1', USCOPE_SEED: `${seed}` },
     }),
+  },
+  leaves: {
+    title: 'each leaf deleted in a copy of the sources',
+    share: 0.2,
+    round: () => script('', 'scripts/leaves.mjs', []),
   },
   'every-case': {
     title: 'every case of tests that try a part',
@@ -167,6 +176,16 @@ const PARTS = {
     share: 1,
     round: () => script('', 'examples/cores/run.mjs', ['--cocotb']),
   },
+  client: {
+    title: 'C client tests against the library as it is shipped, and under ThreadSanitizer',
+    share: 0.5,
+    round: () => make('', 'dpi', ['-j2', '-O', 'test-unit', 'test-threads']),
+  },
+  'kernel-threads': {
+    title: 'threads of the native kernel under ThreadSanitizer',
+    share: 0.1,
+    round: () => make('', 'sdk/kernel/native', ['-j2', '-O', 'test-threads']),
+  },
   fuzz: {
     title: 'fuzzing of the C client (libFuzzer)',
     share: 2,
@@ -207,7 +226,9 @@ function torture(seconds, seed, more) {
  */
 function vitest(projects, files) {
   const only = projects.flatMap((project) => ['--project', project]);
-  const reporters = ['--reporter=default', '--reporter=./scripts/again-reporter.mjs'];
+  const reporters = ['default', './scripts/again-reporter.mjs', './scripts/running-reporter.mjs'].map(
+    (name) => `--reporter=${name}`,
+  );
   const args = ['run', ...reporters, ...only, ...files];
   return { ...nodeTool('', 'vitest/vitest.mjs', args), env: { NO_COLOR: '1' } };
 }
@@ -219,6 +240,18 @@ function filesWith(folder, text) {
     .filter((name) => name.endsWith('.test.ts'))
     .map((name) => join(folder, name))
     .filter((path) => readFileSync(join(ROOT, path), 'utf8').includes(text));
+}
+
+/**
+ * Runs a command; where it is vitest and is stopped, its output names the tests that it was in.
+ * @param {Command} command
+ */
+async function runNamed(command) {
+  const list = join(scratch, 'running.jsonl');
+  rmSync(list, { force: true });
+  const env = { ...command.env, USCOPE_RUNNING: list, USCOPE_MODULE_CACHE: join(scratch, 'modules') };
+  const outcome = await run({ ...command, env });
+  return withRunning(outcome, existsSync(list) ? readFileSync(list, 'utf8') : '');
 }
 
 /**
@@ -237,7 +270,7 @@ async function runPart({ title, timed, round, seeded }, seconds, seed) {
   for (let n = 0; ; n++) {
     const command = timed ? timed(seconds, seed) : round?.(seed + n);
     if (!command) throw new Error(`${title} has nothing to run`);
-    const outcome = await run({ ...command, timeoutMs });
+    const outcome = await runNamed({ ...command, timeoutMs });
     counts.push(countsFromOutput(outcome));
     longest = Math.max(longest, outcome.seconds);
     const isLast = timed !== undefined || elapsed() + longest > seconds;
@@ -277,7 +310,12 @@ await runScript(async () => {
   console.log(`\nLong tests, ${minutes} minutes`);
   /** @type {Counts[]} */
   const counts = [];
-  for (const part of parts) counts.push(await runPart(part, (minutes * 60 * part.share) / shares, seed));
+  scratch = mkdtempSync(join(tmpdir(), 'uscope-long-'));
+  try {
+    for (const part of parts) counts.push(await runPart(part, (minutes * 60 * part.share) / shares, seed));
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
   const { passed, failed } = total(counts);
   printFailures();
   console.log(`\n${((performance.now() - started) / 60_000).toFixed(1)} minutes`);

@@ -2,7 +2,7 @@
 /**
  * `npm test`: sets up what is missing, then runs every check there is. A failed step does not keep the others from running
  * unless they need what it builds. The last line is `N passed, N failed` over everything; the exit status is 0 only
- * when nothing failed.
+ * when nothing failed. `npm test -- --quick` runs the unit tests that compute little and one model from its build to its picture.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,6 +13,7 @@ import { countsFromOutput, countsFromVitest, total } from './counts.mjs';
 import { printFailures } from './failures.mjs';
 import { runJobs } from './jobs.mjs';
 import { childrenSeconds } from './processor-time.mjs';
+import { withRunning } from './running-reporter.mjs';
 import { buildSteps, runScript, setUpNpm, setUpSystem } from './setup.mjs';
 import { skippedLines, slowestLines } from './skipped.mjs';
 import { printResult, ROOT, run, runStep } from './step.mjs';
@@ -29,6 +30,11 @@ const REPORT = 'vitest.json';
 const SKIPPED = 'skipped.jsonl';
 const TIMES = 'times.jsonl';
 const MODULES = 'modules';
+const RUNNING = 'running.jsonl';
+const QUICK = '--quick';
+const ALL_TESTS = 'unit, system and end-to-end tests (vitest)';
+/** A model is compiled, recorded by the daemon, verified, counted, listed and drawn. */
+const END_TO_END = ['--project', 'builds', 'examples/examples.test.ts', '-t', 'examples/cpp-model'];
 
 const SOURCES = [
   nodeTool('format and lint (biome)', '@biomejs/biome/bin/biome', ['ci', '--colors=off', '.']),
@@ -49,6 +55,8 @@ const SOURCES = [
   script('lock file', 'scripts/check-lockfile.mjs'),
   script('constants of all languages', 'scripts/constants.mjs', ['--check']),
   script('one version', 'scripts/version.mjs', ['--check']),
+  script('readmes of the packages', 'scripts/readmes.mjs', ['--check']),
+  script('words of comments and documents', 'scripts/check-words.mjs'),
 ];
 /** The compiler in machine code: a fifth of the time. Documents and checks of imports use the API of the other one. */
 const TSC = 'typescript-7/bin/tsc';
@@ -66,7 +74,7 @@ const DEMO_CORE = [
   make('build several on one memory', 'verilator-demo', ['soc', ...FAST_BUILD]),
   make('build the native half of the benchmarks', 'bench'),
 ];
-const CLIENT_TESTS = [make('C client tests', 'dpi', ['-j2', '-O', 'test'])];
+const CLIENT_TESTS = [make('C client tests (ASan, UBSan)', 'dpi', ['-j2', '-O', 'test-once'])];
 const KERNEL_TESTS = [
   make('inner loops of the writer (ASan, UBSan)', 'sdk/kernel', ['test']),
   make('what the native kernel adds (ASan, UBSan)', 'sdk/kernel/native', ['test']),
@@ -80,11 +88,14 @@ const isOfClient = (/** @type {Command} */ { args }) => args?.includes('dpi') ==
 
 await runScript(async () => {
   const started = performance.now();
+  const isQuick = process.argv.includes(QUICK);
+  const args = process.argv.slice(2).filter((arg) => arg !== QUICK);
   const scratch = mkdtempSync(join(tmpdir(), 'uscope-test-'));
   try {
-    await setUpSystem('test');
+    await setUpSystem(isQuick ? 'demo' : 'test');
     shareObjects(scratch);
-    const { passed, failed, skipped } = total(await runJobs(jobs(process.argv.slice(2), scratch), 2));
+    const all = isQuick ? quickJobs(args, scratch) : jobs(args, scratch);
+    const { passed, failed, skipped } = total(await runJobs(all, 2));
     const minutes = (/** @type {number} */ seconds) => `${(seconds / 60).toFixed(1)} minutes`;
     const elapsed = minutes((performance.now() - started) / 1000);
     const computed = childrenSeconds();
@@ -118,7 +129,7 @@ function jobs(args, scratch) {
       ['npm packages'],
       builds.filter((step) => !isOfClient(step)),
     ),
-    inOrder('demo core', ['client library'], DEMO_CORE),
+    inOrder('demo core', ['SDK', 'client library'], DEMO_CORE),
     { name: 'tests', needs: ['SDK', 'demo core'], run: () => python.then(() => vitest(args, scratch)) },
     inOrder('client', ['client library'], CLIENT_TESTS),
     { name: 'cocotb', needs: ['SDK', 'client library'], run: () => cocotbTests(python) },
@@ -126,6 +137,38 @@ function jobs(args, scratch) {
     { name: 'WebAssembly', needs: ['npm packages'], run: compileWasmAgain },
     inOrder('types', ['SDK'], TYPES),
     inOrder('sources', ['npm packages'], SOURCES),
+  ];
+}
+
+/**
+ * For whoever has just changed something, or has just come.
+ * @param {string[]} args filters and options for the unit tests
+ * @param {string} scratch directory of this run
+ * @returns {Job[]}
+ */
+function quickJobs(args, scratch) {
+  const builds = buildSteps();
+  /** @param {string} title @param {string[]} tests */
+  const quick = (title, tests) =>
+    vitest(tests, mkdtempSync(join(scratch, 'part-')), { title, env: { USCOPE_TEST_QUICK: '1' } });
+  return [
+    { name: 'npm packages', run: () => setUpNpm().then(() => total([])) },
+    inOrder('client library', [], builds.filter(isOfClient)),
+    inOrder(
+      'SDK',
+      ['npm packages'],
+      builds.filter((step) => !isOfClient(step)),
+    ),
+    {
+      name: 'unit',
+      needs: ['SDK'],
+      run: () => quick('unit tests (vitest)', ['--project', 'unit', ...args]),
+    },
+    {
+      name: 'end to end',
+      needs: ['SDK', 'client library'],
+      run: () => quick('a model from its build to its picture', END_TO_END),
+    },
   ];
 }
 
@@ -160,7 +203,7 @@ async function inTurn(steps) {
   return total(counts);
 }
 
-/** Which comparison there was is no matter of course: bytes need the compiler that made them. */
+/** Which comparison there was is not a matter of course: bytes need the compiler that made them. */
 async function compileWasmAgain() {
   const outcome = await runStep(WASM);
   const weaker = outcome.output.split('\n').filter((line) => /another compiler|not compared/.test(line));
@@ -172,9 +215,10 @@ async function compileWasmAgain() {
 /**
  * @param {string[]} args filters and options for vitest
  * @param {string} directory where its report and the list of what is missing go
+ * @param {{title?: string, env?: Record<string, string>}} [options]
  * @returns {Promise<Counts>}
  */
-async function vitest(args, directory) {
+async function vitest(args, directory, { title = ALL_TESTS, env: more = {} } = {}) {
   const report = join(directory, REPORT);
   const reporters = [
     '--reporter=default',
@@ -182,19 +226,19 @@ async function vitest(args, directory) {
     `--outputFile.json=${report}`,
     '--reporter=./scripts/times-reporter.mjs',
     '--reporter=./scripts/again-reporter.mjs',
+    '--reporter=./scripts/running-reporter.mjs',
   ];
-  const step = nodeTool('unit, system and end-to-end tests (vitest)', 'vitest/vitest.mjs', [
-    'run',
-    ...reporters,
-    ...args,
-  ]);
+  const step = nodeTool(title, 'vitest/vitest.mjs', ['run', ...reporters, ...args]);
   const env = {
+    ...more,
     NO_COLOR: '1',
     USCOPE_SKIPPED: join(directory, SKIPPED),
     USCOPE_FILE_TIMES: join(directory, TIMES),
     USCOPE_MODULE_CACHE: join(directory, MODULES),
+    USCOPE_RUNNING: join(directory, RUNNING),
   };
-  const outcome = await run({ ...step, timeoutMs: VITEST_TIMEOUT_MS, env });
+  const ended = await run({ ...step, timeoutMs: VITEST_TIMEOUT_MS, env });
+  const outcome = withRunning(ended, readOrNull(join(directory, RUNNING)) ?? '');
   printResult(step.title, outcome);
   return countsFromVitest(outcome.ok, readOrNull(report));
 }

@@ -71,7 +71,7 @@ function main() {
   const [argument] = process.argv.slice(2);
   const read = (/** @type {string} */ path) => readFileSync(join(ROOT, path), 'utf8');
   if (argument && argument !== '--check' && !VERSION.test(argument)) {
-    console.error(`${argument} is no version: write MAJOR.MINOR.PATCH, such as 0.2.0`);
+    console.error(`${argument} is not a version: write MAJOR.MINOR.PATCH, such as 0.2.0`);
     process.exit(1);
   }
   const version = argument && argument !== '--check' ? argument : JSON.parse(read(SOURCE)).version;

@@ -3,7 +3,7 @@
 // every file that uses them. Times are picoseconds. A null handle is legal everywhere: the call does nothing.
 // No include guard: each scope that includes this file gets its own imports, as it must.
 
-// -- life cycle (docs/format.md#names-of-calls)
+// -- life cycle (docs/reference/format.md#names-of-calls)
 // Opens trace `path` ("core0") with the schema file named by USCOPE_SCHEMA, or the daemon's default.
 import "DPI-C" function chandle uscope_open(input string path);
 // Opens a trace with its own schema file.
@@ -145,7 +145,7 @@ import "DPI-C" function void uscope_checkpoint_field(input chandle w, input shor
   input shortint unsigned field, input longint unsigned value);
 import "DPI-C" function void uscope_checkpoint_end(input chandle w);
 
-// -- control while running (docs/control.md)
+// -- control while running (docs/how-to/control.md)
 // Stops recording a scope ("core0/lsu") and those below it; "" is the whole trace. Inside or outside a cycle.
 import "DPI-C" function void uscope_disable(input chandle w, input string scope);
 // Records it again.

@@ -5,7 +5,7 @@
 //
 //   bind my_core uscope_rvfi u_uscope_rvfi (.rst(!rst_n), .*);
 //
-// Compile after uscope_pkg.sv, uscope_cpu_pkg.sv and uscope_rvfi_pkg.sv. docs/trace-a-core-you-did-not-write.md says what is
+// Compile after uscope_pkg.sv, uscope_cpu_pkg.sv and uscope_rvfi_pkg.sv. docs/tutorials/trace-a-core-you-did-not-write.md says what is
 // recorded of what, and what to connect where a core lacks a signal.
 // The functions called from one process keep its state, hence the assignments; each uses what it needs of a structure.
 /* verilator lint_off BLKSEQ */
@@ -97,7 +97,7 @@ module uscope_rvfi #(
   bit              any_seen = 0;
   longint unsigned due;
   window_t         seen;
-  // The instruction that is recorded. It is no argument of the functions below: simulators copy a structure at each call.
+  // The instruction that is recorded. It is not an argument of the functions below: simulators copy a structure at each call.
   retired_t        current;
   bit [4:0]        id;
   // What is needed of the one before, in order of arrival.
@@ -244,7 +244,7 @@ module uscope_rvfi #(
     held = 0;
   endfunction
 
-  // By rising rvfi_order, whichever channels they are in.
+  // Ordered by rvfi_order, whichever channels they are in.
   function automatic void record_channels();
     bit [NRET-1:0] left = '0;
     for (int unsigned i = 0; i < NRET; i++) begin

@@ -94,7 +94,7 @@ package uscope_rvfi_pkg;
     return insn[6:0] == 7'h23 || insn[6:0] == 7'h27 || (insn[6:0] == 7'h2f && insn[31:27] != 5'h02);
   endfunction
 
-  // Cannot read memory, whatever the mask says: some cores (Ibex) set rvfi_mem_rmask on everything that is no store. Custom and vector
+  // Cannot read memory, whatever the mask says: some cores (Ibex) set rvfi_mem_rmask on everything that is not a store. Custom and vector
   // instructions, and loads of a hypervisor, are left to the mask.
   function automatic bit never_reads(input bit [31:0] insn);
     if (is_compressed(insn))
@@ -143,7 +143,7 @@ package uscope_rvfi_pkg;
     return is_word ? 64'({insn[3:2], insn[12], insn[6:4], 2'b00}) : 64'({insn[4:2], insn[12], insn[6:5], 3'b000});
   endfunction
 
-  // Where a jump or a taken branch of 32 bits leads. Targets of compressed ones are never misaligned.
+  // The target of a jump or a taken branch of 32 bits. Targets of compressed ones are never misaligned.
   function automatic bit [63:0] jump_target(input retired_t r);
     bit [31:0] i = r.insn;
     case (i[6:0])

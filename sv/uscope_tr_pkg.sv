@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records transactions: streams hold generators, generators make transactions with attributes and relations. A schema with the scope
 // `tr` of uscope_tr.yaml is needed. Every call is between uscope_begin_cycle and uscope_end_cycle, and takes its time in ps from the
-// caller. One uscope_tr per trace; docs/transactions.md says more.
+// caller. One uscope_tr per trace; docs/how-to/transactions.md says more.
 /* verilator lint_off TIMESCALEMOD */
 package uscope_tr_pkg;
 /* verilator lint_on TIMESCALEMOD */
@@ -39,7 +39,7 @@ package uscope_tr_pkg;
   localparam bit [63:0] TAG_STREAM = 16;
   localparam bit [63:0] TAG_GENERATOR = 17;
 
-  // Of a handle some calls need the id alone; a package may hold a class of another name.
+  // Some calls need only the id of a handle; a package may hold a class of another name.
   /* verilator lint_off UNUSEDSIGNAL */
   /* verilator lint_off DECLFILENAME */
   class uscope_tr;

@@ -1,4 +1,4 @@
-/** docs/find-a-bottleneck.md, executed block by block as a reader would: what it shows of the out-of-order core is what the commands print. */
+/** docs/tutorials/find-a-bottleneck.md, executed block by block as a reader would: what it shows of the out-of-order core is what the commands print. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ import { DEMO, makeO3, TESTS } from './lib/simulator.js';
 limitOfFile(TRIES_ALL ? 4 * BUILDS_MS : BUILDS_MS);
 
 const ROOT = dirname(DEMO.replace(/\/$/, ''));
-const guide = readFileSync(join(ROOT, 'docs/find-a-bottleneck.md'), 'utf8');
+const guide = readFileSync(join(ROOT, 'docs/tutorials/find-a-bottleneck.md'), 'utf8');
 const out = mkdtempSync(join(tmpdir(), 'uscope-bottleneck-'));
 afterAll(() => rmSync(out, { recursive: true, force: true }));
 
@@ -39,7 +39,7 @@ function asTested(script: string): string {
     .replaceAll('verilator-demo/out', out);
 }
 
-describe('docs/find-a-bottleneck.md', () => {
+describe('docs/tutorials/find-a-bottleneck.md', () => {
   const session = new ShellSession(out, ROOT);
   const blocks = blocksOf(guide).filter((block): block is RunBlock => block.kind === 'run');
 

@@ -235,7 +235,7 @@ describe('exceptions stop a core that has no handler, precisely', () => {
   it('running off the end of memory', () => {
     const words = [lui(8, (RAM_END >>> 12) & 0xfffff), jalr(0, 8, -4), NOP, NOP];
     const { run } = both(words);
-    // The last word is zero, which is no instruction.
+    // The last word is zero, which is not an instruction.
     expect(run.report).toMatchObject({ cause: Cause.ILLEGAL, pc: RAM_END - 4 });
   });
 

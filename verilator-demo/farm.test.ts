@@ -35,7 +35,7 @@ it('finds the seeded regressions, since the right commits, and no other', async 
   for (const { since, regression } of alarms) expect(since).toBe(`c0${regression?.since}`);
 });
 
-it('finds the loop of each in three questions, as docs/find-a-regression.md does', async () => {
+it('finds the loop of each in three questions, as docs/tutorials/find-a-regression.md does', async () => {
   for (const regression of SHORT.regressions) {
     const [before, after] = setsOf(regression, SHORT);
     const [stall] = await ask(dataset, `from compare_stalls('${before}', '${after}')`);

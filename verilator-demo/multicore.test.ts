@@ -56,7 +56,7 @@ afterAll(() => rmSync(out, { recursive: true, force: true }));
 async function trace(cores: number): Promise<Traced> {
   const folder = join(out, `cores${cores}`);
   const args = [join(DEMO, 'demo.mjs'), '--build', TESTS, '--cores', String(cores), '--out', folder];
-  const demo = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 120_000 });
+  const demo = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: BUILDS_MS });
   if (demo.status !== 0)
     throw new Error(`the demo failed with status ${demo.status}:\n${demo.stdout}\n${demo.stderr}`);
   const report = JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as SocReport;
@@ -89,7 +89,7 @@ describe('the program of several cores', () => {
   it.each([1, 2, 3, 4])('comes to the same result on %i of the four cores as on the host', (cores) => {
     const { status, stdout, stderr } = spawnSync(SIMULATOR, ['+notrace', `+cores=${cores}`], {
       encoding: 'utf8',
-      timeout: 120_000,
+      timeout: BUILDS_MS,
     });
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain(`passed: ${cores} cores`);
@@ -321,7 +321,7 @@ describe.skipIf(lacks('make soc THREADS=2', existsSync(threaded)))(
       make('soc', 'THREADS=2');
       const folder = join(out, 'threads2');
       const args = [join(DEMO, 'demo.mjs'), '--cores', '4', '--threads', '2', '--out', folder];
-      const demo = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 120_000 });
+      const demo = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: BUILDS_MS });
       expect({ status: demo.status, stderr: demo.status === 0 ? '' : demo.stderr }).toEqual({
         status: 0,
         stderr: '',

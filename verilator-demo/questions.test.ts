@@ -8,10 +8,11 @@ import { exportOneRun } from '../sdk/src/dataset/export-runs.js';
 import { loadEngine, SqlSession, TABLES } from '../sdk/src/dataset/index.js';
 import type { Trace } from '../sdk/src/reader/index.js';
 import { openTraceFile } from '../sdk/src/reader/node.js';
-import { type CpuCore, findCore, type Instruction, instructions } from '../sdk/src/semantics/cpu/index.js';
+import { type CpuCore, findCore, type Instruction } from '../sdk/src/semantics/cpu/index.js';
+import { instructions } from '../sdk/src/semantics/instructions/instructions.js';
 import { ElfSymbols } from '../sdk/src/semantics/program/index.js';
 import { elfFile } from '../test/support/elf-file.js';
-import { limitOfFile, PROCESSES_MS } from '../test/support/limits.js';
+import { BUILDS_MS, limitOfFile, PROCESSES_MS } from '../test/support/limits.js';
 import { randomProgram } from './lib/assemble.js';
 import { formatHex } from './lib/image.js';
 import { RAM_BASE } from './lib/rv32im.js';
@@ -60,7 +61,7 @@ beforeAll(async () => {
   const schema = join(DEMO, 'schema.yaml');
   const run = ['run', '--schema', schema, '--out', join(directory, 'run'), '--', ...simulator];
   const { error } = spawnSync(process.execPath, [join(ROOT, 'sdk/bin/uscope.js'), ...run], {
-    timeout: 60_000,
+    timeout: BUILDS_MS,
   });
   if (error) throw error;
   const file = join(directory, 'run', 'core0.uscope');

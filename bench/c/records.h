@@ -1,6 +1,6 @@
-/* The workload as the 16-byte records of docs/bridge-protocol.md#records, written to plain memory without any
- * check. Two uses: the floor under the client (it stores the same records, and checks them), and the input of
- * the writer's benchmark. */
+/* The workload as the 16-byte records of docs/reference/bridge-protocol.md#records, written to plain memory
+ * without any check. Two uses: the floor under the client (it stores the same records, and checks them), and
+ * the input of the writer's benchmark. */
 #ifndef BENCH_RECORDS_H
 #define BENCH_RECORDS_H
 

@@ -182,7 +182,7 @@ def test_what_the_schema_does_not_allow_is_refused_counted_and_said_once(
         (lambda t: t.emit("core0/flush", entity_id=1), "missing: reason"),
         (lambda t: t.string("x" * 65_521), "OP_STRING: core0: a text of 65521 bytes; at most 65520 are allowed"),
         (lambda t: t.string("\ud800"), "OP_STRING: core0: a text has no UTF-8 form"),
-        (lambda t: t.emit("core0/flush", entity_id=1, reason="rain"), '"rain" is no value of core0/flush.reason'),
+        (lambda t: t.emit("core0/flush", entity_id=1, reason="rain"), '"rain" is not a value of core0/flush.reason'),
     ],
 )
 def test_names_the_schema_does_not_have_are_exceptions(daemon: Daemon, action: object, message: str) -> None:

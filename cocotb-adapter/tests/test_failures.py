@@ -156,7 +156,7 @@ def test_the_calls_by_number_take_names_and_refuse_wrong_ones(daemon: Daemon, ca
     said = messages(caplog)
     assert "names: in the cycle at 1 ps: OP_FIELD: core0/regs has no field 'valu'; it has value" in said[0]
     assert "OP_STORAGE: the schema has no storage 'core0/reg'; it has core0/" in said[1]
-    assert "OP_VALUE: core0/regs: '1' is no number" in said[2]
+    assert "OP_VALUE: core0/regs: '1' is not a number" in said[2]
     assert "OP_PROPERTY: core0/rob has no property 'head'; it has " in said[3]
     t.close()
     ops = [(i["op"], i["storage"]) for i in daemon.dump("names")]

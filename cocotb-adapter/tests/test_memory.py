@@ -1,4 +1,4 @@
-"""A local client's records are in shared memory: what it completed is in the trace, however it ended (docs/client-memory.md)."""
+"""A local client's records are in shared memory: what it completed is in the trace, however it ended (docs/reference/bridge-protocol.md#memory-of-a-local-client)."""
 
 from __future__ import annotations
 

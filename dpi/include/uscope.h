@@ -27,7 +27,7 @@
 #endif
 
 #define USCOPE_VERSION_STRING   "0.1.0"
-/** Version of the bridge protocol this client speaks (docs/bridge-protocol.md). */
+/** Version of the bridge protocol this client speaks (docs/reference/bridge-protocol.md). */
 #define USCOPE_PROTOCOL_VERSION 1
 
 /** Result of uscope_string for a text that was rejected. Never a valid index. */
@@ -44,7 +44,8 @@ typedef void uscope_writer_t;
 
 /* ---- schema and DUT */
 
-/** A schema: text (YAML or JSON, docs/schema.md) or definitions made by calls. The daemon checks it at open.
+/** A schema: text (YAML or JSON, docs/reference/schema.md) or definitions made by calls. The daemon checks it
+ * at open.
  */
 typedef struct uscope_schema uscope_schema_t;
 
@@ -53,7 +54,8 @@ typedef struct uscope_dut_property {
     const char *value;
 } uscope_dut_property_t;
 
-/** DUT properties (docs/format.md#dut-descriptor) added to those of the schema; the same key here wins. */
+/** DUT properties (docs/reference/format.md#dut-descriptor) added to those of the schema; the same key here
+ * wins. */
 typedef struct uscope_dut {
     uint32_t num_properties;
     const uscope_dut_property_t *properties;
@@ -65,7 +67,7 @@ typedef uscope_schema_t schema_t;
 typedef uscope_dut_t dut_desc_t;
 #endif
 
-/** How a storage keeps its slots (docs/format.md#storage-flags). */
+/** How a storage keeps its slots (docs/reference/format.md#storage-flags). */
 typedef enum uscope_storage_kind {
     USCOPE_DENSE = 0,  /**< every slot is always valid */
     USCOPE_SPARSE = 1, /**< SET makes a slot valid, CLEAR makes it invalid */
@@ -73,8 +75,8 @@ typedef enum uscope_storage_kind {
     USCOPE_BUFFER = 3 /**< sparse, shown as a buffer (ROB, queues) */
 } uscope_storage_kind_t;
 
-/** Meaning of a storage property (docs/format.md#storage-properties): pointers of a ring come in pairs with
- * the same pair id. */
+/** Meaning of a storage property (docs/reference/format.md#storage-properties): pointers of a ring come in
+ * pairs with the same pair id. */
 typedef enum uscope_property_role {
     USCOPE_PLAIN = 0,
     USCOPE_HEAD = 1,
@@ -131,7 +133,7 @@ typedef struct uscope_open_options {
     /** 64 hex digits: the schema the caller's code was generated from. Opening a trace with any other schema
      * fails with SCHEMA_MISMATCH. NULL or "": not checked. */
     const char *schema_sha256;
-    /** Values of schema variables, "core=0,name=x" (docs/schema.md). NULL or "": none. */
+    /** Values of schema variables, "core=0,name=x" (docs/reference/schema.md). NULL or "": none. */
     const char *variables;
 } uscope_open_options_t;
 
@@ -225,8 +227,8 @@ USCOPE_API void uscope_slot_add(uscope_writer_t *w, uint16_t storage_id, uint16_
 USCOPE_API void uscope_prop_set(uscope_writer_t *w, uint16_t storage_id, uint16_t property,
                                 unsigned long long value);
 
-/** An event with its payload packed by the caller (docs/format.md#packing): fields in order, little-endian,
- * no padding. */
+/** An event with its payload packed by the caller (docs/reference/format.md#packing): fields in order,
+ * little-endian, no padding. */
 USCOPE_API void uscope_event(uscope_writer_t *w, uint16_t event_type_id, const void *payload);
 /** The same with the payload's size, which must be the event's. */
 USCOPE_API void uscope_event_bytes(uscope_writer_t *w, uint16_t event_type_id, const void *payload,
@@ -277,8 +279,8 @@ USCOPE_API void uscope_event2_lanes(uscope_writer_t *w, uint16_t event_type_id, 
                                     unsigned int step);
 
 /**
- * The index of a text for a string field (docs/format.md#string-table), new or known; legal inside and
- * outside a cycle. At most 65,520 bytes of valid UTF-8, else OP_STRING and USCOPE_NO_STRING. Texts used
+ * The index of a text for a string field (docs/reference/format.md#string-table), new or known; legal inside
+ * and outside a cycle. At most 65,520 bytes of valid UTF-8, else OP_STRING and USCOPE_NO_STRING. Texts used
  * recently get the same index again.
  */
 USCOPE_API unsigned int uscope_string(uscope_writer_t *w, const char *text);
@@ -293,10 +295,10 @@ typedef void (*uscope_checkpoint_fn)(uscope_writer_t *w, void *user_data);
  */
 USCOPE_API void uscope_set_checkpoint_callback(uscope_writer_t *w, uscope_checkpoint_fn fn, void *user_data);
 /**
- * The state of one storage as in a checkpoint block (docs/format.md#checkpoints) without properties. Sparse:
- * `valid_mask` has one bit per slot (LSB first) and `slot_data` holds the valid slots only. Dense:
- * `valid_mask` is NULL, every slot is given. OP_SNAPSHOT outside a callback or when the number of slots is
- * wrong.
+ * The state of one storage as in a checkpoint block (docs/reference/format.md#checkpoints) without
+ * properties. Sparse: `valid_mask` has one bit per slot (LSB first) and `slot_data` holds the valid slots
+ * only. Dense: `valid_mask` is NULL, every slot is given. OP_SNAPSHOT outside a callback or when the number
+ * of slots is wrong.
  */
 USCOPE_API void uscope_checkpoint_storage(uscope_writer_t *w, uint16_t storage_id, const uint8_t *valid_mask,
                                           const void *slot_data, uint32_t num_valid_slots);
@@ -340,7 +342,7 @@ USCOPE_API void uscope_checkpoint_end(uscope_writer_t *w);
  */
 USCOPE_API int uscope_checkpoint_due(uscope_writer_t *w, unsigned long long time_ps);
 
-/* ---- control while running (docs/control.md) */
+/* ---- control while running (docs/how-to/control.md) */
 
 /**
  * Stops recording the storages and events of a scope and of the scopes below it; NULL or "" is the whole
@@ -369,7 +371,8 @@ USCOPE_API int uscope_property_id(uscope_writer_t *w, int storage_id, const char
 USCOPE_API int uscope_event_id(uscope_writer_t *w, const char *name);
 /** Index of a field of an event. */
 USCOPE_API int uscope_event_field_id(uscope_writer_t *w, int event_type_id, const char *name);
-/** Number of a field's type (docs/format.md#fields) in a storage or an event; -1 when there is no such field.
+/** Number of a field's type (docs/reference/format.md#fields) in a storage or an event; -1 when there is no
+ * such field.
  */
 USCOPE_API int uscope_field_type(uscope_writer_t *w, int storage_id, int field);
 USCOPE_API int uscope_event_field_type(uscope_writer_t *w, int event_type_id, int field);
@@ -389,7 +392,7 @@ USCOPE_API unsigned int uscope_clock_period(uscope_writer_t *w, const char *name
 
 /* ---- errors, versions, policy */
 
-/** Code of the calling thread's last error ("OP_VALUE", docs/errors.md), "" when there was none. */
+/** Code of the calling thread's last error ("OP_VALUE", docs/reference/errors.md), "" when there was none. */
 USCOPE_API const char *uscope_last_error_code(void);
 USCOPE_API const char *uscope_last_error_message(void);
 /** Items and cycles of this trace rejected so far. */

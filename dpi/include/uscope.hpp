@@ -40,7 +40,7 @@
 namespace uscope
 {
 
-/** What a call that throws has thrown: the code of docs/errors.md, and the message. */
+/** What a call that throws has thrown: the code of docs/reference/errors.md, and the message. */
 class error : public std::runtime_error
 {
   public:
@@ -72,8 +72,8 @@ struct text {
 };
 
 /**
- * A value of more than 64 bits (docs/format.md#wide-fields): 64-bit words, the lowest first. Of one with four
- * states `unknown` says which bits are not known: x where the value has a 1, z where it has a 0.
+ * A value of more than 64 bits (docs/reference/format.md#wide-fields): 64-bit words, the lowest first. Of one
+ * with four states `unknown` says which bits are not known: x where the value has a 1, z where it has a 0.
  */
 template <unsigned Bits, bool FourStates = false> struct wide {
     static_assert(Bits > 64 && Bits <= 65536, "up to 64 bits are an integer; 65,536 are the most");
@@ -153,7 +153,7 @@ template <class T> constexpr unsigned long long word(T value) noexcept
     }
 }
 
-/** Of a type of one field: 0. Of a wide one: its bits, and how many fields hold it. */
+/** A type of one field has 0 here. A wide one has its bits, and how many fields hold it. */
 template <class T> struct width {
     static constexpr unsigned bits = 0, words = 1;
 };
@@ -174,7 +174,7 @@ template <class T> constexpr void store(unsigned long long *words, std::size_t &
         words[at++] = word(value);
 }
 
-/** Number of the field type that holds T (docs/format.md#fields). */
+/** Number of the field type that holds T (docs/reference/format.md#fields). */
 template <class T> constexpr int type_number() noexcept
 {
     if constexpr (is_wide<T>)

@@ -18,7 +18,7 @@ namespace uscope
 namespace detail
 {
 
-/** Where a signal is recorded: known when the trace is open. */
+/** The place at which a signal is recorded: known when the trace is open. */
 struct place {
     std::string scope;
     std::uint16_t storage = 0, field = 0;
@@ -257,7 +257,8 @@ struct enum_reader : one_word<std::uint8_t> {
 
 /**
  * Vectors. Up to 64 bits they are a field x and, of logic, x.xz: which bits are Z or X. Longer ones are wide
- * fields (docs/format.md#wide-fields), for which the values of a bit in SystemC are those of the format.
+ * fields (docs/reference/format.md#wide-fields), for which the values of a bit in SystemC are those of the
+ * format.
  */
 template <class T> struct vector_reader {
     static constexpr bool single = false;
@@ -389,7 +390,8 @@ class table_base
     std::vector<const place *> places_;
 };
 
-/** Of types that are one word. What is compared lies next to each other: most signals do not change. */
+/** The probes of types that are one word. What is compared lies next to each other: most signals do not
+ * change. */
 template <class Reader> class word_table : public table_base
 {
   public:
@@ -419,7 +421,7 @@ template <class Reader> class word_table : public table_base
     std::vector<last> last_;
 };
 
-/** Of vectors. */
+/** The probes of vectors. */
 template <class Reader> class vector_table : public table_base
 {
   public:

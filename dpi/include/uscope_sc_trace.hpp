@@ -409,7 +409,7 @@ class sc_trace_file : public sc_core::sc_trace_file
             if (names_.insert(key + suffix).second) return leaf + suffix;
         }
     }
-    /** Of a signal that is recorded. */
+    /** What is kept of a signal that is recorded. */
     void tell_renamed(const std::string &name, const std::string &leaf, const std::string &as)
     {
         if (as == leaf) return;
@@ -627,7 +627,7 @@ class sc_trace_file : public sc_core::sc_trace_file
 
 } // namespace uscope
 
-/** As sc_create_vcd_trace_file: every sc_trace of a design records into the µScope trace of this name. */
+/** Like sc_create_vcd_trace_file: every sc_trace of a design records into the µScope trace of this name. */
 inline sc_core::sc_trace_file *uscope_create_trace_file(const char *name)
 {
     return new uscope::sc_trace_file(name);

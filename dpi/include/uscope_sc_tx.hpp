@@ -2,7 +2,7 @@
 /**
  * @file uscope_sc_tx.hpp
  * Transactions from SystemC: a database holds fibers (streams, of a kind), a fiber generators, a generator
- * makes transactions with attributes and relations (docs/transactions.md).
+ * makes transactions with attributes and relations (docs/how-to/transactions.md).
  *
  *     uscope::tx_database db("bus");                         // or of a trace file: tx_database db(*file)
  *     uscope::tx_fiber fiber(db, "top.bus", "transactor");
@@ -28,8 +28,8 @@ inline constexpr bool tx_enabled = false;
 inline constexpr bool tx_enabled = true;
 #endif
 
-/** Where transactions go: into a µScope trace, into that and an FTR file that the daemon makes of it when the
- * trace is complete, or nowhere. */
+/** The destination of transactions: into a µScope trace, into that and an FTR file that the daemon makes of
+ * it when the trace is complete, or nowhere. */
 enum class tx_backend { uscope, ftr, none };
 
 /** When an attribute is recorded. */

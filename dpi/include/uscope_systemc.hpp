@@ -2,7 +2,7 @@
 /**
  * @file uscope_systemc.hpp
  * SystemC (IEEE 1666, tried with Accellera 2.3.4): a trace file, transactions, and a recorder for TLM-2.0
- * (docs/systemc.md).
+ * (docs/how-to/systemc.md).
  */
 #ifndef USCOPE_SYSTEMC_HPP
 #define USCOPE_SYSTEMC_HPP

@@ -302,7 +302,7 @@ static void answer_close(struct fake_daemon *d, const struct fields *f)
     send_closed(d, t);
 }
 
-/* Commits what has come; a flush of a trace that is gone is no mistake of the client. */
+/* Commits what has come; a flush of a trace that is gone is not a mistake of the client. */
 static void answer_flush(struct fake_daemon *d, const struct fields *f)
 {
     struct trace *t = by_number(d, (uint32_t)f->trace);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A daemon for tests: speaks the bridge protocol over a ROUTER socket in a separate thread, checks
- * everything the client sends against docs/bridge-protocol.md, and keeps the records in memory. "Durable" is
- * what it has acknowledged; fake_kill forgets the rest, as a killed daemon would.
+ * everything the client sends against docs/reference/bridge-protocol.md, and keeps the records in memory.
+ * "Durable" is what it has acknowledged; fake_kill forgets the rest, as a killed daemon would.
  */
 #ifndef USCOPE_TEST_FAKE_DAEMON_H
 #define USCOPE_TEST_FAKE_DAEMON_H

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What data messages hold: every rule of docs/bridge-protocol.md#data-header, #records is checked here. */
+/* What data messages hold: every rule of docs/reference/bridge-protocol.md#data-header, #records is checked
+ * here. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>

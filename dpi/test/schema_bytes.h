@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Binary schema chunks (docs/format.md#schema) for tests, written independently of the decoder. */
+/* Binary schema chunks (docs/reference/format.md#schema) for tests, written independently of the decoder. */
 #ifndef USCOPE_TEST_SCHEMA_BYTES_H
 #define USCOPE_TEST_SCHEMA_BYTES_H
 

@@ -47,6 +47,10 @@ SANITIZED = $(TEST_NAMES:%=sanitized-%)
 .PHONY: test-unit test-sanitized test-verilator $(UNIT) $(SANITIZED)
 test: test-unit test-sanitized test-verilator
 
+# what `npm test` runs: each program once, with the sanitizers
+.PHONY: test-once
+test-once: all $(B)/header_cxx.o test-sanitized test-verilator test-short-fuzz
+
 test-unit: all $(B)/header_cxx.o $(UNIT)
 $(UNIT): unit-%: $(B)/test_%
 	@echo "== $*"

@@ -291,7 +291,7 @@ TEST(misuse_is_named_and_changes_nothing)
     CHECK_TEXT(message_at(6), "core0: OP_SLOT: core0/iq: cpu_remove: slot 1 is empty; call rejected");
     uscope_cpu_push(cpu, 7, id);
     CHECK_TEXT(message_at(7),
-               "core0: OP_STORAGE: cpu_push: 7 is no buffer of scope \"core0\"; call rejected");
+               "core0: OP_STORAGE: cpu_push: 7 is not a buffer of scope \"core0\"; call rejected");
     uscope_cpu_set(cpu, id, 1, 5);
     CHECK_TEXT(message_at(8),
                "core0: OP_FIELD: core0/entities: cpu_set: the field entity_id is the helper's own; "

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The memory of a killed client, read as docs/client-memory.md describes it and without the client's own
- * code: every cycle that was complete when the process died is there.
+ * The memory of a killed client, read as docs/reference/bridge-protocol.md#memory-of-a-local-client describes
+ * it and without the client's own code: every cycle that was complete when the process died is there.
  */
 #include <dirent.h>
 #include <fcntl.h>

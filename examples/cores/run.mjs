@@ -91,7 +91,7 @@ function readArguments() {
   try {
     const { values, positionals } = parseArgs({ options: known, allowPositionals: true });
     const unknown = positionals.find((name) => !CORES.includes(name));
-    if (unknown) throw new Error(`${unknown} is no core: ${CORES.join(', ')}`);
+    if (unknown) throw new Error(`${unknown} is not a core: ${CORES.join(', ')}`);
     const rounds = Number(values.rounds);
     if (!Number.isInteger(rounds) || rounds < 1 || rounds > 10_000)
       throw new Error(`--rounds ${values.rounds}: 1 to 10000`);

@@ -28,7 +28,7 @@ let stream: RetiredStream;
 function make(target: string): string {
   const run = spawnSync('make', ['--no-print-directory', '-C', HERE, target], {
     encoding: 'utf8',
-    timeout: 240_000,
+    timeout: BUILDS_MS,
   });
   if (run.status !== 0) throw new Error(`make ${target} failed:\n${run.stdout}\n${run.stderr}`);
   return run.stdout;
@@ -154,7 +154,7 @@ describe.skipIf(lacks('Verilator', hasVerilator))('a core traced through its RIS
   });
 
   it('adopts the module as the guide says', () => {
-    const guide = readFileSync(join(ROOT, 'docs/trace-a-core-you-did-not-write.md'), 'utf8');
+    const guide = readFileSync(join(ROOT, 'docs/tutorials/trace-a-core-you-did-not-write.md'), 'utf8');
     const bind = readFileSync(join(HERE, 'bind.sv'), 'utf8')
       .split('\n')
       .find((line) => line.startsWith('bind'))!;

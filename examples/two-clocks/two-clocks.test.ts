@@ -27,7 +27,7 @@ const frames: Frame[] = [];
 beforeAll(async () => {
   const run = spawnSync('make', ['--no-print-directory', '-C', HERE, 'run'], {
     encoding: 'utf8',
-    timeout: 240_000,
+    timeout: BUILDS_MS,
   });
   if (run.status !== 0) throw new Error(`make run failed:\n${run.stdout}\n${run.stderr}`);
   trace = await openTraceFile(join(HERE, 'out/two_clocks.uscope'));

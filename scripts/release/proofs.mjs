@@ -338,13 +338,13 @@ function network() {
 }
 
 /**
- * The commands of docs/install.md, as they are written there, with the files of the release.
+ * The commands of docs/tutorials/install.md, as they are written there, with the files of the release.
  * @param {string} home
  * @param {import('./packages.mjs').Release} release
  * @returns {Proof[]}
  */
 function pageProofs(home, { npm, python }) {
-  const page = readFileSync(join(ROOT, 'docs/install.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/tutorials/install.md'), 'utf8');
   const [withNpm = '', withPip = ''] = [...page.matchAll(/^```sh\n(.*?)^```/gms)].map(
     ([, text = '']) => text,
   );
@@ -355,7 +355,7 @@ function pageProofs(home, { npm, python }) {
   const wheels = `${file(python.command.wheel)} ${file(python.cocotb.wheel)}`;
   return [
     {
-      title: 'docs/install.md with npm',
+      title: 'docs/tutorials/install.md with npm',
       folder: 'page-npm',
       commands: [
         withNpm.replace('npm install uscope', `npm install --no-audit --no-fund ${file(npm)}`),
@@ -363,7 +363,7 @@ function pageProofs(home, { npm, python }) {
       ],
     },
     {
-      title: 'docs/install.md with pip',
+      title: 'docs/tutorials/install.md with pip',
       folder: 'page-pip',
       commands: [
         `cp ${home}/examples/page/test_picorv32.py .`,

@@ -12,12 +12,11 @@ export * from './format/types.js';
 export * from './reader/index.js';
 export { fileSource, nodeCodec, openSource, openTraceFile } from './reader/node.js';
 export * from './schema/index.js';
-/** What traces of processor cores mean: instructions with their stages, stalls, counters. */
-export * as cpu from './semantics/cpu/index.js';
-export { createCpuSummarizer } from './semantics/cpu/summarizer.js';
 /** What traces of networks mean: transactions with their stages, beats, retries and handoffs. */
 export * as noc from './semantics/noc/index.js';
-export { StorageState } from './state/index.js';
+/** What traces of processor cores mean: instructions with their stages, stalls, counters. */
+export * as cpu from './semantics/public-cpu.js';
+export { StorageState } from './state/storage-state.js';
 export {
   type Losses,
   type RecordMemory,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# DSim; docs/simulators/dsim.md. Variables and targets: common.mk.
+# DSim; docs/how-to/simulators/commercial.md#dsim. Variables and targets: common.mk.
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 DSIM ?= dsim

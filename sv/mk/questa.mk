@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Questa; docs/simulators/questa.md. Variables and targets: common.mk.
+# Questa; docs/how-to/simulators/commercial.md#questa. Variables and targets: common.mk.
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 VLIB ?= vlib

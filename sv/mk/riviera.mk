@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Riviera-PRO; docs/simulators/riviera.md. Variables and targets: common.mk.
+# Riviera-PRO; docs/how-to/simulators/commercial.md#riviera-pro. Variables and targets: common.mk.
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 VLIB ?= vlib

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# VCS; docs/simulators/vcs.md. Variables and targets: common.mk.
+# VCS; docs/how-to/simulators/commercial.md#vcs. Variables and targets: common.mk.
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 VCS ?= vcs

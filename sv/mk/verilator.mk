@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Verilator 5.006 or later; docs/simulators/verilator.md. Variables and targets: common.mk.
+# Verilator 5.006 or later; docs/how-to/simulators/verilator.md. Variables and targets: common.mk.
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 VERILATOR ?= verilator

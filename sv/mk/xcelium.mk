@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Xcelium; docs/simulators/xcelium.md. Variables and targets: common.mk.
+# Xcelium; docs/how-to/simulators/commercial.md#xcelium. Variables and targets: common.mk.
 include $(dir $(lastword $(MAKEFILE_LIST)))common.mk
 
 XRUN ?= xrun

@@ -116,10 +116,10 @@ describe('uscope run --last', () => {
     const cwd = dirs.make();
     mkdirSync(join(cwd, 'out'));
     const wrong = [
-      [['--ring', '12'], /"12" is no size of a ring/],
+      [['--ring', '12'], /"12" is not a size of a ring/],
       [['--trigger', 'a'], /--trigger is for a flight recorder/],
       [['--last', '0cycles'], /keeps nothing/],
-      [['--ring', '1MB', '--trigger', 'a b'], /is no trigger/],
+      [['--ring', '1MB', '--trigger', 'a b'], /is not a trigger/],
     ] as const;
     const ends = wrong.map(([options]) => run(['whole', '100'], options).running.ended);
     for (const [index, { status, stderr }] of (await Promise.all(ends)).entries()) {

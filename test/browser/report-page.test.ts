@@ -7,7 +7,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { reportPage } from '../../sdk/src/cli/stats/html.js';
 import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
-import { analyzePerformance } from '../../sdk/src/semantics/cpu/analysis/index.js';
+import { analyzePerformance } from '../../sdk/src/semantics/cpu/analysis/analyze.js';
 import { add, frame, TraceBuilder } from '../support/build-trace.js';
 import { type Browser, chromiumPath, startChromium } from '../support/chromium.js';
 import { limitOfFile, PROCESSES_MS } from '../support/limits.js';

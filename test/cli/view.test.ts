@@ -1,4 +1,4 @@
-/** `uscope view` as a process: it serves until Ctrl-C, says where, and refuses what is no trace. */
+/** `uscope view` as a process: it serves until Ctrl-C, says where, and refuses what is not a trace. */
 import {
   existsSync,
   mkdirSync,
@@ -212,7 +212,7 @@ describe('uscope view', () => {
     );
   });
 
-  it('refuses what is no trace, and what is not there', async () => {
+  it('refuses what is not a trace, and what is not there', async () => {
     const other = join(directory, 'log.txt');
     writeFileSync(other, 'no trace at all\n'.repeat(50));
     for (const [name, code] of [
@@ -350,8 +350,8 @@ describe('uscope view', () => {
     [['view', 'x', '--at', '-1']],
     [['view', 'x', '--at', 'soon']],
     [['view', 'x', '--source', '.']],
-    [['view', 'x', '--painter', 'canvas']],
-    [['view', 'x', '--png', 'y.png', '--painter', 'brush']],
+    [['view', 'x', '--theme', 'dark']],
+    [['view', 'x', '--png', 'y.png', '--theme', 'blue']],
   ])('refuses %j as wrong usage', async (args) => {
     const { status, err } = await runUscope(args);
     expect([status, err]).toEqual([2, expect.stringContaining('CLI_USAGE')]);

@@ -102,7 +102,7 @@ int main(void)
 }
 `;
 
-/** \`ev_nine\` packed (docs/format.md#packing). */
+/** \`ev_nine\` packed (docs/reference/format.md#packing). */
 export const PACKED_EVENT = 'event 4 01feff03000000040000000000000001' + '0500000005faffffffffffffff' + 'f9';
 
 export const SV_PROGRAM = `

@@ -1,4 +1,4 @@
-/** The same steps in every generated language, over test/vectors/codegen/wide.yaml: fields of more than 64 bits (docs/format.md#wide-fields). */
+/** The same steps in every generated language, over test/vectors/codegen/wide.yaml: fields of more than 64 bits (docs/reference/format.md#wide-fields). */
 
 /** Some bits of `bus` are x, of `beat` z. */
 export const EXPECTED_WIDE = [
@@ -18,7 +18,7 @@ export const EXPECTED_WIDE = [
 
 /** And what a client takes of the state of the storage. */
 export const EXPECTED_WIDE_SNAPSHOT = 'snapshot slot 4 5 6 240 165 240 128 7';
-/** `burst` packed (docs/format.md#packing). */
+/** `burst` packed (docs/reference/format.md#packing). */
 export const PACKED_BURST = `event 1 0100000000000000${'00'.repeat(48)}000000000000008001`;
 
 export const C_WIDE = `

@@ -1,5 +1,5 @@
 /**
- * What earlier releases have left: the files and conversations in the folder of each (docs/compatibility.md). This release reads the files, goes
+ * What earlier releases have left: the files and conversations in the folder of each (docs/reference/compatibility.md). This release reads the files, goes
  * on with those that were not finished, and answers the recorded clients.
  */
 import { cpSync, readdirSync, readFileSync, statSync } from 'node:fs';
@@ -98,7 +98,7 @@ it('at least one release has left something', () => {
 });
 
 it('the page says which versions this release writes', () => {
-  const page = readFileSync(join(HERE, '../../docs/compatibility.md'), 'utf8');
+  const page = readFileSync(join(HERE, '../../docs/reference/compatibility.md'), 'utf8');
   const { version } = JSON.parse(readFileSync(join(HERE, '../../sdk/package.json'), 'utf8'));
   expect(page).toContain(`| what ${version} writes | version |`);
   expect(page).toContain(`| trace files | ${VERSION_MAJOR}.${VERSION_MINOR}, `);

@@ -7,14 +7,14 @@ import { Dealer } from 'zeromq';
 import { Daemon } from '../../sdk/src/bridge/daemon/daemon.js';
 import { decodeDaemonMessage } from '../../sdk/src/bridge/wire/codec.js';
 import type { DaemonMessage } from '../../sdk/src/bridge/wire/protocol.js';
-import { createCpuSummarizer } from '../../sdk/src/semantics/cpu/index.js';
+import { createCpuSummarizer } from '../../sdk/src/writer/summary/cpu-summarizer.js';
 import type { BridgeBench } from '../support/bridge-peer.js';
 import { type ConversationEntry, Entry, readConversation } from './frames.mjs';
 
 /** For an answer that never comes. */
 const PATIENCE_MS = 60_000;
 const LIVING_PROCESS = { pid: process.pid, start: 0 };
-/** Of a data header (docs/bridge-protocol.md#data-header). */
+/** Of a data header (docs/reference/bridge-protocol.md#data-header). */
 const TRACE_AT = 8;
 const EPOCH_AT = 12;
 
@@ -172,7 +172,7 @@ function withUint(bytes: Uint8Array, key: string, value: number): Uint8Array {
   const at = placeBehind(bytes, key);
   if (at < 0) return bytes;
   const size = uintSize(bytes[at]);
-  if (size === 0) throw new Error(`the value of ${key} is no unsigned integer`);
+  if (size === 0) throw new Error(`the value of ${key} is not an unsigned integer`);
   const number = Buffer.alloc(5, 0xce);
   number.writeUInt32BE(value, 1);
   return Buffer.concat([bytes.subarray(0, at), number, bytes.subarray(at + size)]);

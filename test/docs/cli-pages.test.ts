@@ -11,8 +11,8 @@ import { lacks } from '../support/needs.js';
 // Commands are started.
 limitOfFile(PROCESSES_MS);
 
-const pages = new URL('../../docs/cli/', import.meta.url);
-const overview = readFileSync(new URL('../../docs/cli.md', import.meta.url), 'utf8');
+const pages = new URL('../../docs/reference/cli/', import.meta.url);
+const overview = readFileSync(new URL('../../docs/reference/cli.md', import.meta.url), 'utf8');
 const SECTIONS = ['Synopsis', 'Options', 'Output', 'Exit status', 'Examples'];
 /** A protocol is not printed: its page has other sections. */
 const WITHOUT_OUTPUT = new Set(['mcp']);
@@ -41,7 +41,7 @@ function flagsOf(command: Command): string[] {
   return [...own, '-h', '--help'];
 }
 
-describe.each([...verbs.keys()])('docs/cli/%s.md', (name) => {
+describe.each([...verbs.keys()])('docs/reference/cli/%s.md', (name) => {
   const page = new URL(`${name}.md`, pages);
   let text = '';
   let sections: Map<string, string>;
@@ -50,7 +50,7 @@ describe.each([...verbs.keys()])('docs/cli/%s.md', (name) => {
     sections = sectionsOf(text);
   });
 
-  it('is there, with the sections of a manual page, and is linked from docs/cli.md', () => {
+  it('is there, with the sections of a manual page, and is linked from docs/reference/cli.md', () => {
     expect(text).toMatch(new RegExp(`^# .*uscope ${name}`));
     const wanted = SECTIONS.filter((title) => title !== 'Output' || !WITHOUT_OUTPUT.has(name));
     expect([...sections.keys()].filter((title) => wanted.includes(title))).toEqual(wanted);
@@ -108,7 +108,7 @@ describe.skipIf(lacks('bash', spawnSync('bash', ['--version']).status === 0))('c
   });
 });
 
-describe('docs/cli', () => {
+describe('docs/reference/cli', () => {
   it('has no page without a verb', () => {
     const names = readdirSync(pages).map((file) => file.replace(/\.md$/, ''));
     expect(names.filter((name) => !verbs.has(name))).toEqual([]);

@@ -5,10 +5,10 @@ import { ERROR_CODES } from '../../sdk/src/base/codes.js';
 /** `| \`CODE\` | meaning | what to do |` */
 const ROW = /^\| `([A-Z0-9_]+)` \| (.+?) \| (.*) \|$/gm;
 
-const text = readFileSync(new URL('../../docs/errors.md', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../../docs/reference/errors.md', import.meta.url), 'utf8');
 const rows = [...text.matchAll(ROW)].map(([, code, meaning, advice]) => ({ code, meaning, advice }));
 
-describe('docs/errors.md', () => {
+describe('docs/reference/errors.md', () => {
   it('lists every code, in the order of the registry, and no other', () => {
     expect(rows.map((row) => row.code)).toEqual(Object.keys(ERROR_CODES));
   });

@@ -1,4 +1,4 @@
-/** docs/format.md against the library: a decoder that follows the page alone finds in files what the library finds. */
+/** docs/reference/format.md against the library: a decoder that follows the page alone finds in files what the library finds. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +18,7 @@ import { anyTrace, bytesOf } from '../support/random-trace.js';
 import { decodeFile } from './format/file.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const page = readFileSync(join(root, 'docs/format.md'), 'utf8');
+const page = readFileSync(join(root, 'docs/reference/format.md'), 'utf8');
 const RELEASES = join(root, 'test/compatibility');
 const FRAMES_PER_SEGMENT = 60;
 

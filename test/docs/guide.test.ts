@@ -1,4 +1,4 @@
-/** docs/guide.md and the pages under docs/simulators, executed block by block as a reader would. */
+/** docs/tutorials/guide.md and the pages under docs/how-to/simulators, executed block by block as a reader would. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -41,7 +41,7 @@ function canRun(block: Block): boolean {
   return spawnSync('sh', ['-c', `command -v ${block.needs}`]).status === 0;
 }
 
-describe.each(['docs/guide.md', 'docs/simulators/verilator.md'])('%s', (path) => {
+describe.each(['docs/tutorials/guide.md', 'docs/how-to/simulators/verilator.md'])('%s', (path) => {
   const home = mkdtempSync(join(tmpdir(), 'uscope-guide-'));
   const session = new ShellSession(home, root);
   const blocks = blocksOf(read(path));

@@ -1,4 +1,4 @@
-/** The tables "Kept and lost" of docs/formats: what they say is what a conversion there and back does. */
+/** The tables "Kept and lost" of docs/reference/formats: what they say is what a conversion there and back does. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Rows of the table whose first column has this title: what, and whether it is kept. */
 function tableOf(name: string, title: string): [what: string, isKept: boolean][] {
-  const path = new URL(`../../docs/formats/${PAGES[name] ?? name}.md`, import.meta.url);
+  const path = new URL(`../../docs/reference/formats/${PAGES[name] ?? name}.md`, import.meta.url);
   const lines = readFileSync(path, 'utf8').split('\n');
   const head = lines.findIndex((line) => line.startsWith(`| ${title} |`));
   expect(head, `a table "| ${title} |" of ${name}`).toBeGreaterThan(0);

@@ -232,7 +232,7 @@ describe.skipIf(lacks('Verilator', hasVerilator))('uscope_rvfi with two channels
     ];
     const paths = [`+incdir+${join(ROOT, 'sv')}`, '--Mdir', at('obj'), '-LDFLAGS', link];
     execFileSync('verilator', [...options, ...paths, ...sources], { stdio: ['ignore', 'ignore', 'pipe'] });
-    // The first level of the clock is no edge.
+    // The first level of the clock is not an edge.
     return run('out', plan.cycles.length + 1, `+stimulus=${at('stimulus.hex')}`);
   }
 

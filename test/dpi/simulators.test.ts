@@ -92,6 +92,17 @@ describe('the Makefile fragments', () => {
       .split('\n')
       .map((line) => line.replaceAll(ROOT, '$USCOPE').replace(/ {2,}/g, ' ').trimEnd());
 
+  /** What the documents say of one simulator: the page of Verilator, or what commercial simulators share and the section of one. */
+  function pageOf(simulator: string): string {
+    if (simulator === 'verilator') return read('docs/how-to/simulators/verilator.md');
+    const [shared, ...sections] = read('docs/how-to/simulators/commercial.md').split(
+      /^(?=## (?:VCS|Questa|Xcelium|Riviera-PRO|DSim)$)/m,
+    );
+    const own = sections.find((section) => section.toLowerCase().startsWith(`## ${simulator}`));
+    expect(own).toBeDefined();
+    return `${shared}${own}`;
+  }
+
   it('are those of COMMANDS', () =>
     expect(readdirSync(join(ROOT, 'sv/mk')).sort()).toEqual(
       ['common', ...Object.keys(COMMANDS)].map((name) => `${name}.mk`).sort(),
@@ -102,7 +113,7 @@ describe('the Makefile fragments', () => {
   );
 
   it.each(Object.entries(COMMANDS))('%s: the page shows the flags of the commands', (simulator, commands) => {
-    const page = read(`docs/simulators/${simulator}.md`);
+    const page = pageOf(simulator);
     const flags = commands.join(' ').match(/(?<= )[-+][a-z_]\w*/gi) ?? [];
     const mine = ['--schema', '--out', '--', '+define', '+seed', '-f', '-do', '-p'];
     expect(flags.filter((flag) => !mine.includes(flag) && !page.includes(flag))).toEqual([]);
@@ -183,7 +194,7 @@ describe.skipIf(lacks('nm (binutils)', existsSync('/usr/bin/nm')))('libuscope_dp
   });
 
   it('every export is in the reference of the C API or of the imports', () => {
-    const pages = read('docs/api/c.md') + read('docs/api/systemverilog.md');
+    const pages = read('docs/reference/api/c.md') + read('docs/reference/api/systemverilog.md');
     const helpers = read('dpi/include/uscope_cpu.h') + read('dpi/include/uscope_noc.h');
     const missing = [...documented()].filter((name) => !new RegExp(`\\b${name}\\b`).test(pages + helpers));
     expect(missing).toEqual([]);

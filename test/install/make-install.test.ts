@@ -21,7 +21,7 @@ function run(command: string, ...args: string[]) {
   return spawnSync(command, args, {
     cwd: HOME,
     encoding: 'utf8',
-    timeout: 100_000,
+    timeout: BUILDS_MS,
     env: {
       PATH: process.env.PATH,
       PKG_CONFIG_PATH: join(PREFIX, 'lib/pkgconfig'),

@@ -30,7 +30,7 @@ const node = (...args: string[]) =>
   spawnSync(process.execPath, args, {
     cwd: HOME,
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: BUILDS_MS,
     // For the daemon too, which uscope run starts.
     env: { ...process.env, NODE_OPTIONS: `--import ${REGISTER_FILE}` },
   });

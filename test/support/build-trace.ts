@@ -39,7 +39,7 @@ export interface TraceSpec {
   readonly minor?: number;
   /** Segments and sections are where they happen to, as existing writers leave them. */
   readonly unaligned?: boolean;
-  /** The summary is written in its old form, CSUM (docs/format.md#csum). */
+  /** The summary is written in its old form, CSUM (docs/reference/format.md#csum). */
   readonly csum?: boolean;
 }
 

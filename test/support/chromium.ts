@@ -39,7 +39,7 @@ export async function startChromium(args: readonly string[] = []): Promise<Brows
 }
 
 /** For what a test waits for in a page, and what hangs takes: a busy machine must not come near it. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 /** How long the shared program waits for the next file. */
 const IDLE_MS = 5000;
 let shared: Program | undefined;

@@ -1,4 +1,4 @@
-/** The memory of a local client (docs/client-memory.md), as the daemon finds it: a file made by hand. */
+/** The memory of a local client (docs/reference/bridge-protocol.md#memory-of-a-local-client), as the daemon finds it: a file made by hand. */
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -23,7 +23,7 @@ export function format(
   return { id, text, argTypes, file: 'unit.cpp', line: 10 + id, isLog: false, logLevel: 0, ...more };
 }
 
-/** Every type of argument, texts that are no UTF-8, a format without arguments, one with a type that is none, a category. */
+/** Every type of argument, texts that are not UTF-8, a format without arguments, one with a type that is none, a category. */
 export const SCHEMA: CtraceSchema = {
   version: 3,
   formats: [

@@ -13,6 +13,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { BUILDS_MS } from './limits.js';
 
 export interface FileBlock {
   readonly kind: 'file';
@@ -111,7 +112,7 @@ export class ShellSession {
     const { status, stdout, stderr, error } = spawnSync('bash', ['-c', body], {
       env: { ...process.env, HOME: this.home, NO_COLOR: '1' },
       encoding: 'utf8',
-      timeout: 240_000,
+      timeout: BUILDS_MS,
     });
     if (error) throw error;
     return { status, output: stdout + (stdout === '' || stdout.endsWith('\n') ? '' : '\n') + stderr };

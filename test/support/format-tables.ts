@@ -1,11 +1,11 @@
 /**
- * The tables of a finalized trace as a whole: of strings (docs/format.md#string-table) and of segments (docs/format.md#segment-table). The
+ * The tables of a finalized trace as a whole: of strings (docs/reference/format.md#string-table) and of segments (docs/reference/format.md#segment-table). The
  * library writes them piece by piece and looks up single entries.
  */
 import { ByteReader, ByteWriter } from '../../sdk/src/base/bytes.js';
 import { UscopeError } from '../../sdk/src/base/errors.js';
 import { decodeUtf8, encodeUtf8 } from '../../sdk/src/base/utf8.js';
-import { SEGMENT_ENTRY_SIZE, type SegmentIndexEntry } from '../../sdk/src/format/segment-table.js';
+import { SEGMENT_ENTRY_SIZE, type SegmentIndexEntry } from '../../sdk/src/format/segment.js';
 import {
   encodeStringTableHeader,
   STRING_ENTRY_SIZE,

@@ -1,5 +1,5 @@
 /**
- * The rules of an FTR file (docs/formats/ftr.md) read from its bytes, without the SDK: its own CBOR and LZ4. For files that others shall open.
+ * The rules of an FTR file (docs/reference/formats/ftr.md) read from its bytes, without the SDK: its own CBOR and LZ4. For files that others shall open.
  */
 interface Tagged {
   readonly tag: number;

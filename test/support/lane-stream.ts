@@ -1,4 +1,4 @@
-/** A stream of records twice: folded into lane records (docs/bridge-protocol.md#lane-records), and as the plain records that these represent. */
+/** A stream of records twice: folded into lane records (docs/reference/bridge-protocol.md#lane-records), and as the plain records that these represent. */
 import { RECORD_BYTES, RecordKind } from '../../sdk/src/format/record.js';
 import { Action } from '../../sdk/src/format/types.js';
 

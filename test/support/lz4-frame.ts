@@ -1,4 +1,4 @@
-/** LZ4 delta blobs (docs/format.md#compression): the raw size as u32, and a block. */
+/** LZ4 delta blobs (docs/reference/format.md#compression): the raw size as u32, and a block. */
 import { LZ4_PREFIX_SIZE } from '../../sdk/src/format/compression.js';
 
 /** Puts the raw size in front of an LZ4 block. */

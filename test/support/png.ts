@@ -32,7 +32,7 @@ export function encodePng({ width, height, data }: Picture): Uint8Array {
 /** Of `encodePng`. @throws Error for any other PNG */
 export function decodePng(bytes: Uint8Array): Picture {
   const file = Buffer.from(bytes);
-  if (!file.subarray(0, 8).equals(SIGNATURE)) throw new Error('this is no PNG');
+  if (!file.subarray(0, 8).equals(SIGNATURE)) throw new Error('this is not a PNG');
   const [width, height] = [file.readUInt32BE(16), file.readUInt32BE(20)];
   const parts: Buffer[] = [];
   for (let at = 8; at + 12 <= file.length; ) {

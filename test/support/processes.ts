@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { PROCESSES_MS } from './limits.js';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 export const BIN = `${ROOT}sdk/bin/uscope.js`;
@@ -72,9 +73,9 @@ export class Running {
   }
 }
 
-/** Polls until `condition` holds; at most a minute, which only what hangs takes. */
+/** Polls until `condition` holds; what takes longer than tests may hangs. */
 export async function until(what: string, condition: () => boolean): Promise<void> {
-  const end = performance.now() + 60_000;
+  const end = performance.now() + PROCESSES_MS;
   while (!condition()) {
     if (performance.now() > end) throw new Error(`waited in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));

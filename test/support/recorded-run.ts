@@ -2,11 +2,8 @@
 
 import { FieldType, type Frame, type Schema } from '../../sdk/src/format/types.js';
 import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
-import {
-  analyzePerformance,
-  type CoreReport,
-  type PerformanceOptions,
-} from '../../sdk/src/semantics/cpu/analysis/index.js';
+import { analyzePerformance, type PerformanceOptions } from '../../sdk/src/semantics/cpu/analysis/analyze.js';
+import type { CoreReport } from '../../sdk/src/semantics/cpu/analysis/report.js';
 import { add, clear, frame, set, TraceBuilder } from './build-trace.js';
 import { type Model, modelSchema, PERIOD_PS, runModel, STAGES } from './pipeline-model.js';
 

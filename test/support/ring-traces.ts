@@ -7,7 +7,6 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import { Action, type Item, SessionStatus } from '../../sdk/src/format/index.js';
 import type { Trace } from '../../sdk/src/reader/index.js';
 import { fileSource, nodeCodec, openTraceFile } from '../../sdk/src/reader/node.js';
-import { createCpuSummarizer } from '../../sdk/src/semantics/cpu/index.js';
 import { verifyTrace } from '../../sdk/src/tools/verify/index.js';
 import { DIRECTORY_SECTION } from '../../sdk/src/trace-index/directory/format.js';
 import { openIndex } from '../../sdk/src/trace-index/index.js';
@@ -17,6 +16,7 @@ import { type OpenOutput, type OutputFile, openNodeOutput } from '../../sdk/src/
 import { RecordWriter } from '../../sdk/src/writer/record-writer.js';
 import { RecordBatch } from '../../sdk/src/writer/records/record-batch.js';
 import type { RingWriter } from '../../sdk/src/writer/ring/index.js';
+import { createCpuSummarizer } from '../../sdk/src/writer/summary/cpu-summarizer.js';
 import { coreSchema } from './build-trace.js';
 import { anyItem, stateInWords, wordsOf } from './random-trace.js';
 

@@ -146,7 +146,7 @@ export class Stream {
     () => this.trap(0xfe00_3c23, 0x2000n, () => [7n, 0x1ff8n]),
     () => this.trap(0xe000, 0x2000n, () => [7n, 0x2000n]),
     () => this.trap(0xffff_ffff, null, () => [2n, 0xffff_ffffn]),
-    // jal to a place that is no instruction's
+    // jal to a place that is not an instruction's
     () => this.trap(0x0020_006f, null, () => [0n, this.pc + 2n]),
   ];
 

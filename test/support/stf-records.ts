@@ -20,7 +20,7 @@ export function header(iem: 1 | 2, features: bigint, ...more: StfRecord[]): StfR
   ];
 }
 
-/** Every record that instructions can have; texts that are no UTF-8, empty, and with a zero byte among them. */
+/** Every record that instructions can have; texts that are not UTF-8, empty, and with a zero byte among them. */
 export function everyRecord(): StfRecord[] {
   const vector = [1n, 0xffff_ffff_ffff_ffffn, 3n];
   return [

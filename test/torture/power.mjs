@@ -34,7 +34,7 @@ const MAX_PROBLEMS = 20;
  * @property {typeof import('../../sdk/src/reader/index.js').openTrace} openTrace
  * @property {typeof import('../../sdk/src/reader/index.js').memorySource} memorySource
  * @property {typeof import('../../sdk/src/tools/recover/index.js').recoverTrace} recoverTrace
- * @property {typeof import('../../sdk/src/semantics/cpu/index.js').createCpuSummarizer} createCpuSummarizer
+ * @property {typeof import('../../sdk/src/writer/index.js').createCpuSummarizer} createCpuSummarizer
  */
 
 /**

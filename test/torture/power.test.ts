@@ -1,10 +1,10 @@
 /** The short form of power.mjs, on the sources. */
 import { describe, expect, it } from 'vitest';
 import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
-import { createCpuSummarizer } from '../../sdk/src/semantics/cpu/index.js';
 import { recoverTrace } from '../../sdk/src/tools/recover/index.js';
 import { RecordWriter, resumeTrace } from '../../sdk/src/writer/index.js';
 import { RecordBatch } from '../../sdk/src/writer/records/record-batch.js';
+import { createCpuSummarizer } from '../../sdk/src/writer/summary/cpu-summarizer.js';
 import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 import { powerTorture } from './power.mjs';
 import { crashes, PowerDisk } from './power-disk.mjs';

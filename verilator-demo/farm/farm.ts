@@ -1,6 +1,6 @@
 /** A regression farm, simulated: its runs as a dataset, and what `regressions` says of them next to what was seeded. */
 
-import { DEFAULT_WINDOW } from '../../sdk/src/cli/common/export-arguments.js';
+import { DEFAULT_WINDOW } from '../../sdk/src/cli/dataset/export-arguments.js';
 import { exportRuns, loadEngine, SqlSession } from '../../sdk/src/dataset/index.js';
 import { commitName, type Plan, type Regression, runsOf, workloadName } from './plan.js';
 import { type Simulated, simulateFarm } from './simulate.js';

@@ -21,7 +21,8 @@ function options() {
       },
     });
     const jobs = Number(values.jobs);
-    if (!Number.isInteger(jobs) || jobs < 1) throw new Error(`--jobs "${values.jobs}" is no number of runs`);
+    if (!Number.isInteger(jobs) || jobs < 1)
+      throw new Error(`--jobs "${values.jobs}" is not a number of runs`);
     return { plan: values.short ? SHORT : WHOLE, out: resolve(values.out), jobs };
   } catch (error) {
     process.stderr.write(`farm: ${(error as Error).message}\n`);

@@ -4,10 +4,8 @@
  * every counter and register, must equal the core's own report. Types: o3-audit.d.mts.
  */
 
-const PROBLEMS_KEPT = 20;
-/** mcause of an interrupt has the highest bit set. */
-const INTERRUPT = 0x8000_0000n;
-const Action = { SET: 1, CLEAR: 2, ADD: 3, PROP_SET: 4 };
+import { Action, CoreAudit, compareCore } from './audit-base.mjs';
+
 export const Stage = { FETCH: 0, DECODE: 1, ISSUE: 2, EXECUTE: 3, MEMORY: 4, COMPLETE: 5 };
 const WIDTH = 2;
 const RAM_BASE = 0x8000_0000n;
@@ -21,33 +19,14 @@ const WHERE = {
 };
 
 /** @param {import('uscope/reader').Trace} trace */
-export async function auditO3(trace, onInstruction = () => {}, scope = 'core0') {
-  const audit = new Audit(trace, onInstruction, scope);
-  await trace.scan({}, audit.visitor());
-  audit.finish();
-  return audit.result();
+export function auditO3(trace, onInstruction = () => {}, scope = 'core0') {
+  return new Audit(trace, onInstruction, scope).run(trace);
 }
 
 /** Differences between an audited trace and the core's own report; empty when there are none. */
 export function compareO3(audit, report) {
-  const differences = audit.problems.map((problem) => `trace: ${problem}`);
-  const same = (what, trace, core) => {
-    if (String(trace) !== String(core)) differences.push(`${what}: trace ${trace}, core ${core}`);
-  };
   const { counters } = report;
-  for (const [name, value] of Object.entries(counters)) same(`counter ${name}`, audit.counters[name], value);
-  report.registers.forEach((value, index) => {
-    same(`register x${index}`, audit.registers[index], value);
-  });
-  same('instructions retired', audit.retired, counters.committed_insns);
-  same('instructions squashed', audit.squashed, counters.squashed_insns);
-  same('instructions born', audit.born, counters.fetched_insns);
-  same('instructions born = retired + squashed', audit.born, audit.retired + audit.squashed);
-  // Counted once more, from the events.
-  for (const [reason, events] of Object.entries(audit.stalls))
-    same(`events of stalls_${reason}`, events, counters[`stalls_${reason}`]);
-  same('traps', audit.traps.filter(({ cause }) => cause < INTERRUPT).length, counters.exceptions);
-  same('interrupts', audit.traps.filter(({ cause }) => cause >= INTERRUPT).length, counters.interrupts);
+  const { differences, same } = compareCore(audit, report);
   same('events replay', audit.replays, counters.replays);
   same('events load_retry', audit.retries, counters.load_retries);
   const slots = Object.keys(counters).filter((name) => name.startsWith('slots_'));
@@ -56,16 +35,15 @@ export function compareO3(audit, report) {
   return differences;
 }
 
-class Audit {
+class Audit extends CoreAudit {
   constructor(trace, onInstruction, scope) {
-    this.onInstruction = onInstruction;
-    const storage = (name) => trace.names.storage(`${scope}/${name}`);
+    super(trace, onInstruction, scope, ['free_registers']);
+    const { storage } = this;
     const event = (name) => trace.names.event(`${scope}/${name}`).eventTypeId;
     this.queues = new Map(
       [...ORDERED, ...UNORDERED].map((name) => [storage(name).storageId, new Queue(name, storage(name))]),
     );
     this.byName = Object.fromEntries([...this.queues.values()].map((queue) => [queue.name, queue]));
-    this.entities = storage('entities');
     this.ids = Object.fromEntries(
       ['regs', 'map', 'free_registers', 'mshrs'].map((name) => [name, storage(name).storageId]),
     );
@@ -74,54 +52,9 @@ class Audit {
         (name) => [event(name), name],
       ),
     );
-    this.counterNames = new Map();
-    for (const def of trace.schema.storages) {
-      if (def.numSlots === 1 && def.fields[0]?.name === 'count' && def.storageId !== this.ids.free_registers)
-        this.counterNames.set(def.storageId, def.name);
-    }
-    const labels = (name) => trace.schema.enums.find((one) => one.name === name).values.map((v) => v.name);
-    this.stallReasons = labels('stall_reason');
-    this.sums = new Map([...this.counterNames.values()].map((name) => [name, 0n]));
-    this.stalls = Object.fromEntries(this.stallReasons.map((name) => [name, 0]));
-    this.flushes = Object.fromEntries(labels('flush_reason').map((name) => [name, 0]));
-    this.flushReasons = labels('flush_reason');
-    this.registers = new Array(32).fill(0);
     this.map = Array.from({ length: 32 }, (_, register) => register);
     this.mshrs = new Array(storage('mshrs').numSlots).fill(null);
-    this.live = new Map();
-    this.problems = [];
-    this.problemCount = 0;
-    Object.assign(this, {
-      time: 0,
-      frames: 0,
-      items: 0,
-      serial: 0,
-      retired: 0,
-      squashed: 0,
-      dependencies: 0,
-    });
-    Object.assign(this, { replays: 0, retries: 0, lastRetired: -1, mapMoved: false, most: {}, write: null });
-    this.free = null;
-    this.traps = [];
-  }
-
-  visitor() {
-    return {
-      frame: (cursor) => this.frame(Number(cursor.timePs)),
-      op: (cursor) => {
-        this.items++;
-        this.op(cursor);
-      },
-      event: (cursor) => {
-        this.items++;
-        this.event(cursor.eventType, cursor.payload);
-      },
-    };
-  }
-
-  problem(text) {
-    this.problemCount++;
-    if (this.problems.length < PROBLEMS_KEPT) this.problems.push(`at ${this.time} ps: ${text}`);
+    Object.assign(this, { replays: 0, retries: 0, lastRetired: -1, mapMoved: false, most: {}, free: null });
   }
 
   frame(time) {
@@ -158,21 +91,13 @@ class Audit {
       if (action === Action.CLEAR) this.end(slot);
       else this.describe(slot, this.entities.fields[cursor.field].name, cursor.lo);
     } else if (storageId === this.ids.regs) {
-      this.registers[slot] = cursor.lo;
-      this.write = { rd: slot, value: cursor.lo };
+      this.setRegister(cursor);
     } else if (storageId === this.ids.map) {
       this.map[slot] = cursor.lo;
       this.mapMoved = true;
     } else if (storageId === this.ids.free_registers) this.free = cursor.lo;
     else if (storageId === this.ids.mshrs) this.mshr(slot, action === Action.CLEAR ? null : cursor.value);
     else this.count(cursor);
-  }
-
-  count(cursor) {
-    const name = this.counterNames.get(cursor.storageId);
-    if (name === undefined || cursor.action !== Action.ADD)
-      this.problem(`unexpected operation on storage ${cursor.storageId}`);
-    else this.sums.set(name, this.sums.get(name) + cursor.value);
   }
 
   mshr(slot, line) {
@@ -252,15 +177,7 @@ class Audit {
     if (isRetired && entity.serial <= this.lastRetired)
       this.problem(`entity ${slot} retires after a younger one`);
     if (isRetired) this.lastRetired = entity.serial;
-    if (entity.pc === null || entity.inst_bits === null || entity.text === null)
-      this.problem(`entity ${slot} has no pc, instruction or annotation`);
-    if (isRetired) this.retired++;
-    else this.squashed++;
-    const write = isRetired ? this.write : null;
-    if (isRetired) this.write = null;
-    // What did not retire has stored nothing.
-    const store = isRetired ? entity.store : null;
-    this.onInstruction({ ...entity, endedAt: this.time, isRetired, write, store });
+    this.ends(entity, isRetired, { store: isRetired ? entity.store : null });
   }
 
   // -- events
@@ -268,24 +185,18 @@ class Audit {
   event(type, payload) {
     const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
     const name = this.events.get(type);
-    if (name === 'stall') this.stalls[this.stallReasons[payload[0]]]++;
+    if (name === 'stall') this.stall(payload[0]);
     else if (name === 'dependency') this.dependency(view.getUint32(0, true), view.getUint32(4, true));
     else {
       const entity = this.living(view.getUint32(0, true));
       if (!entity) return;
       if (name === 'stage_transition') this.enter(entity, payload[4]);
-      else if (name === 'annotate') entity.text = view.getUint32(4, true);
+      else if (name === 'annotate') this.annotate(entity, view.getUint32(4, true));
       else if (name === 'flush') this.flush(entity, payload[4]);
       else if (name === 'trap') this.trap(entity, view);
       else if (name === 'replay') this.replay(entity);
       else if (name === 'load_retry') this.retry(entity);
     }
-  }
-
-  living(id) {
-    const entity = this.live.get(id);
-    if (!entity) this.problem(`an item names entity ${id}, which does not live`);
-    return entity;
   }
 
   enter(entity, stage) {
@@ -316,48 +227,29 @@ class Audit {
       this.problem(`entity ${entity.slot} is retried in stage ${entity.stage}`);
   }
 
-  trap(entity, view) {
-    if (entity.trap) this.problem(`entity ${entity.slot} traps twice`);
-    const cause = view.getBigUint64(4, true);
-    entity.trap = { cause, tval: view.getBigUint64(12, true), target: view.getBigUint64(20, true) };
-    this.traps.push({ entity: { ...entity }, ...entity.trap });
-  }
-
   flush(entity, reason) {
-    if (entity.flushed !== null) this.problem(`entity ${entity.slot} is flushed twice`);
-    entity.flushed = reason;
-    this.flushes[this.flushReasons[reason]]++;
+    this.squash(entity, reason);
+    this.flushFor(reason);
   }
 
   dependency(src, dst) {
-    const producer = this.living(src);
-    const consumer = this.living(dst);
-    this.dependencies++;
-    if (!producer || !consumer) return;
-    if (producer.serial >= consumer.serial)
-      this.problem(`entity ${dst} depends on ${src}, which is not older`);
-    if (consumer.stage !== Stage.ISSUE) this.problem(`entity ${dst} is woken in stage ${consumer.stage}`);
-    consumer.producers.push(producer.serial);
+    const consumer = super.dependency(src, dst);
+    if (consumer && consumer.stage !== Stage.ISSUE)
+      this.problem(`entity ${dst} is woken in stage ${consumer.stage}`);
   }
 
   // -- end
 
   finish() {
     this.endFrame();
-    for (const { slot } of this.live.values()) this.problem(`entity ${slot} never ends`);
+    super.finish();
     for (const name of [...UNORDERED, 'rob', 'load_queue', 'fetch_buffer'])
       if (this.byName[name].count > 0) this.problem(`${name} is not emptied`);
-    if (this.problemCount > this.problems.length)
-      this.problems.push(`and ${this.problemCount - this.problems.length} more`);
   }
 
   result() {
-    const { frames, items, retired, squashed, stalls, flushes, dependencies, traps, registers, problems } =
-      this;
     const { replays, retries, most, free } = this;
-    const counters = Object.fromEntries(this.sums);
-    const totals = { frames, items, born: this.serial, retired, squashed, dependencies, replays, retries };
-    return { ...totals, stalls, flushes, traps, counters, registers, problems, most, free };
+    return { ...super.result(), replays, retries, most, free };
   }
 }
 

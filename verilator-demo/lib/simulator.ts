@@ -85,7 +85,7 @@ export function simulate(args: readonly string[], folder: string, build = UNTRAC
   const reportFile = join(folder, 'report.json');
   const run = spawnSync(join(DEMO, build, 'Vtop'), ['+notrace', ...args, `+report=${reportFile}`], {
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: 300_000,
   });
   if (run.error) throw run.error;
   const report = JSON.parse(readFileSync(reportFile, 'utf8')) as Report;

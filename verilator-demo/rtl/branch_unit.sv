@@ -10,7 +10,7 @@ module branch_unit
     input  logic [31:0] imm_i,
     output logic        taken_o,      // control does not continue at pc + 4
     output logic [31:0] target_o,
-    output logic        misaligned_o  // taken, but to an address that is no multiple of four
+    output logic        misaligned_o  // taken, but to an address that is not a multiple of four
 );
   logic equal, less, less_unsigned, condition;
   assign equal         = rs1_i == rs2_i;

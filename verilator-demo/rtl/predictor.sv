@@ -58,7 +58,7 @@ module predictor
   assign branch_target = pc_i + {{20{inst_i[31]}}, inst_i[7], inst_i[30:25], inst_i[11:8], 1'b0};
   assign jump_target   = pc_i + {{12{inst_i[31]}}, inst_i[19:12], inst_i[20], inst_i[30:21], 1'b0};
 
-  // A target that is no instruction's address will raise an exception: nothing to fetch there.
+  // A target that is not an instruction's address will raise an exception: nothing to fetch there.
   always_comb begin
     next_o = pc_i + 32'd4;
     if (is_jal && !jump_target[1]) next_o = jump_target;

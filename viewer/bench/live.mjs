@@ -1,5 +1,5 @@
 // @ts-check
-/** What docs/viewer.md promises of a trace that is being written: how long until it is on the screen, and what followers cost. */
+/** What docs/how-to/viewer.md promises of a trace that is being written: how long until it is on the screen, and what followers cost. */
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -7,9 +7,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createCpuSummarizer } from 'uscope/cpu';
 import { parseSchema } from 'uscope/schema';
-import { TraceWriter } from 'uscope/writer';
+import { createCpuSummarizer, TraceWriter } from 'uscope/writer';
 import { createSegmentIndexer } from '../../sdk/dist/trace-index/recording/segment-indexer.js';
 
 const PERIOD_PS = 1000;

@@ -1,5 +1,5 @@
 // @ts-check
-/** What docs/viewer.md promises of speed and memory, measured in Chromium without a GPU. */
+/** What docs/how-to/viewer.md promises of speed and memory, measured in Chromium without a GPU. */
 import { percentile } from '../../bench/statistics.mjs';
 import { startPlainSession } from './plain-session.mjs';
 import { firstPicture, show, shownAfter, startSession } from './session.mjs';

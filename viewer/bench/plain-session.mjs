@@ -6,7 +6,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DevTools } from '../../sdk/dist/view/chromium/devtools.js';
+import { startBrowser } from './devtools.mjs';
 import { largestRenderer } from './processes.mjs';
 import { chromiumPath, serveCounted } from './session.mjs';
 
@@ -23,7 +23,7 @@ import { chromiumPath, serveCounted } from './session.mjs';
 export async function startPlainSession(path, { width, height }) {
   const served = await serveCounted(path);
   const profile = mkdtempSync(join(tmpdir(), 'uscope-viewer-bench-'));
-  const browser = DevTools.start(chromiumPath(), [
+  const browser = startBrowser(chromiumPath(), [
     '--headless=new',
     '--no-sandbox',
     '--disable-gpu',

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * `npm run viewer:bench`: what docs/viewer.md promises, measured on a trace of 100 M cycles, which is made and kept in the temporary
+ * `npm run viewer:bench`: what docs/how-to/viewer.md promises, measured on a trace of 100 M cycles, which is made and kept in the temporary
  * directory (250 MB).
  */
 import { parseArgs } from 'node:util';

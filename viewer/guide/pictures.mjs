@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * The pictures of docs/viewer.md, made from the page itself: the demo's trace is opened in Chromium, and the guide's keys are pressed.
+ * The pictures of docs/how-to/viewer.md, made from the page itself: the demo's trace is opened in Chromium, and the guide's keys are pressed.
  * A run of the demo is needed: npm run demo.
  */
 import { execFileSync } from 'node:child_process';
@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { ROOT } from '../../scripts/step.mjs';
 import { openView } from '../../test/support/enter-view.mjs';
+import { chromiumPath } from '../bench/session.mjs';
 
 const SIZE = { width: 1280, height: 720 };
 /** The `wfi` that waits longer than 420 cycles first. */
@@ -108,7 +109,7 @@ async function clickRow(page, row) {
 /** A `sb` in the loop of the sieve, on the out-of-order core: it waits for a place in the store queue. */
 const WAITING_STORE = 22_762;
 
-/** Of docs/find-a-bottleneck.md, in a trace of the out-of-order core. @type {typeof PICTURES} */
+/** Of docs/tutorials/find-a-bottleneck.md, in a trace of the out-of-order core. @type {typeof PICTURES} */
 const BOTTLENECK = [
   {
     name: 'o3-store-queue.png',
@@ -133,16 +134,14 @@ export const takeBottleneck = (path, directory = IMAGES) => takePictures(path, d
 /** @param {string} path of the demo's trace @param {string} [directory] @param {typeof PICTURES} [pictures] */
 export async function takePictures(path, directory = IMAGES, pictures = PICTURES) {
   const { chromium } = await import('playwright-core');
-  const { findChromium, openServedTrace, ServedProgram, serveView } = await import(
-    join(ROOT, 'sdk/dist/view/index.js')
-  );
+  const { openServedTrace, ServedProgram, serveView } = await import(join(ROOT, 'sdk/dist/view/index.js'));
   const trace = await openServedTrace(path);
   const server = await serveView(trace);
   const program = makeProgram();
   const withProgram = program && (await serveView(trace, { program: await ServedProgram.open(program) }));
   if (!program) console.log('no picture of the source: riscv64-unknown-elf-gcc builds its program');
   const browser = await chromium.launch({
-    executablePath: findChromium() ?? 'chromium',
+    executablePath: chromiumPath(),
     args: ['--no-sandbox', '--disable-gpu'],
   });
   try {
@@ -187,13 +186,11 @@ function makeProgram() {
 /** The page of two runs. @param {string} a @param {string} b paths of traces @param {string} [directory] */
 export async function takeComparison(a, b, directory = IMAGES) {
   const { chromium } = await import('playwright-core');
-  const { findChromium, openServedTrace, serveComparison } = await import(
-    join(ROOT, 'sdk/dist/view/index.js')
-  );
+  const { openServedTrace, serveComparison } = await import(join(ROOT, 'sdk/dist/view/index.js'));
   const traces = [await openServedTrace(a, { name: 'before' }), await openServedTrace(b, { name: 'after' })];
   const server = await serveComparison(...traces);
   const browser = await chromium.launch({
-    executablePath: findChromium() ?? 'chromium',
+    executablePath: chromiumPath(),
     args: ['--no-sandbox', '--disable-gpu'],
   });
   try {
@@ -215,12 +212,12 @@ export async function takeComparison(a, b, directory = IMAGES) {
 /** The page of several traces. @param {string} directory with the traces of four cores and their network */
 export async function takeTogether(directory) {
   const { chromium } = await import('playwright-core');
-  const { findChromium, openServedTrace, serveTogether } = await import(join(ROOT, 'sdk/dist/view/index.js'));
+  const { openServedTrace, serveTogether } = await import(join(ROOT, 'sdk/dist/view/index.js'));
   const names = ['core0', 'core1', 'core2', 'core3', 'noc'].map((name) => `${name}.uscope`);
   const traces = await Promise.all(names.map((name) => openServedTrace(join(directory, name))));
   const server = await serveTogether(traces);
   const browser = await chromium.launch({
-    executablePath: findChromium() ?? 'chromium',
+    executablePath: chromiumPath(),
     args: ['--no-sandbox', '--disable-gpu'],
   });
   try {

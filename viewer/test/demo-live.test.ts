@@ -156,7 +156,7 @@ describe.skipIf(isMissing)('the demo while a page shows it', () => {
       () => window.__uscope.problems().some(({ code }) => code === 'VIEW_CRASHED'),
       null,
       {
-        timeout: 120_000,
+        timeout: BUILDS_MS,
       },
     );
     expect(await page.evaluate(() => window.__uscope.info()!.isComplete)).toBe(true);

@@ -1,7 +1,4 @@
-/**
- * `uscope view --png` on a machine without a browser: the drawing code of the page in Node. What is seen must be what the made-up pipeline did,
- * and what a browser draws.
- */
+/** `uscope view --png`: the drawing code of the page in Node. What is seen must be what the made-up pipeline did. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,15 +8,14 @@ import { createCanvas, loadImage } from '@napi-rs/canvas';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { elfFile } from '../../test/support/elf-file.js';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
-import { lacks } from '../../test/support/needs.js';
 import { type ModelInstruction, runModel, STAGES } from '../../test/support/pipeline-model.js';
 import { AXIS_HEIGHT, DEFAULT_SETTINGS } from '../src/drawing/settings.js';
 import { trackHeights } from '../src/headless/heights.js';
-import { fillOf, rgbOf, THEMES } from '../src/model/palette.js';
+import { fillOf, THEMES } from '../src/model/palette.js';
 import { MIN_TRACK, usualSize } from '../src/model/panels.js';
 import { chooser, traceOf } from './support/served.js';
 import { twoClocks } from './support/two-clocks.js';
-import { chromiumPath, needBuiltPage } from './support/viewer.js';
+import { needBuiltPage } from './support/viewer.js';
 
 limitOfFile(PROCESSES_MS);
 
@@ -148,7 +144,7 @@ beforeAll(() => {
   pictures = draw();
 });
 
-describe('a picture without a browser', () => {
+describe('a picture', () => {
   it('shows the stages of the instructions, each in its cycles', async () => {
     const { cycles: picture, svg } = await pictures;
     expect([picture.width, picture.height]).toEqual([SIZE.width, SIZE.height]);
@@ -246,7 +242,7 @@ describe('a picture without a browser', () => {
     expect(share(plot, (x, y) => picture.of(x, y) === fillOf(LIGHT, 1))).toBeGreaterThan(0.01);
   });
 
-  it('converts what is no trace of ours first', async () => {
+  it('converts what is not a trace of ours first', async () => {
     const log = at('log.kanata');
     const lines = ['Kanata\t0004', 'C=\t100', 'I\t0\t0\t0', 'L\t0\t0\t00001000: addi a0,a0,1', 'S\t0\t0\tF'];
     await writeFile(log, [...lines, 'C\t2', 'S\t0\t0\tD', 'C\t2', 'E\t0\t0\tD', 'R\t0\t0\t0', ''].join('\n'));
@@ -272,13 +268,7 @@ describe('a picture without a browser', () => {
       new URL('../../test/compatibility/0.1.0/traces/empty.uscope', import.meta.url),
     );
     const cases = [
-      [/VIEW_NO_BROWSER: .*npm install @napi-rs\/canvas@1.*chromium/, ['--png', at('a.png'), file], without],
-      [
-        /ENV_MISSING: .*npm install @napi-rs\/canvas@1/,
-        ['--png', at('b.png'), '--painter', 'canvas', file],
-        without,
-      ],
-      [/VIEW_NO_BROWSER/, ['--png', at('c.png'), '--painter', 'browser', file]],
+      [/ENV_MISSING: .*npm install @napi-rs\/canvas@1/, ['--png', at('a.png'), file], without],
       [/VIEW_PICTURE: VIEW_EMPTY: /, ['--png', at('d.png'), empty]],
       [/WRITER_DIRECTORY: /, ['--png', at('none/x.png'), file]],
       [/WRITER_EXISTS: this is an input/, ['--png', file, file]],
@@ -294,27 +284,6 @@ describe('a picture without a browser', () => {
     });
     // Nothing is left of what was not drawn.
     expect((await readdir(directory)).filter((name) => /^[a-e]\.png|tmp$/.test(name))).toEqual([]);
-  });
-});
-
-describe.skipIf(lacks('Chromium', chromiumPath))('the picture of a browser', () => {
-  it.each([
-    ['cycles', inCycles],
-    ['run', ['--theme', 'dark']],
-  ] as const)('is the same: %s', async (kind, range) => {
-    const mine = (await pictures)[kind];
-    const out = at(`browser-${kind}.png`);
-    const args = ['--png', out, ...inSize, ...range, file];
-    expect((await take(args, { env: { CHROME_PATH: chromiumPath! } })).status).toBe(0);
-    const other = await pixelsOf(out);
-    const differs = (x: number, y: number): boolean => {
-      const [a, b] = [rgbOf(mine.of(x, y)), rgbOf(other.of(x, y))];
-      return a.reduce((sum, part, index) => sum + Math.abs(part - b[index]!), 0) > 96;
-    };
-    // Each draws letters in its own way.
-    expect(share({ x0: 0, y0: 0, x1: SIZE.width, y1: SIZE.height }, differs)).toBeLessThan(0.02);
-    const overview = { x0: 0, y0: 0, x1: SIZE.width, y1: OVERVIEW };
-    expect(share(overview, differs)).toBeLessThan(0.001);
   });
 });
 

@@ -160,25 +160,6 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace with its program', () 
     expect(complaints).toEqual([]);
   });
 
-  /** What is written beside an instruction, when everything of the program is known. */
-  const noteOf = (pc: bigint): string => `x.c:${lineNumber(pc)}  ${functionOf(pc)}`;
-
-  it('waits for the program before a picture is made without a window', async () => {
-    const other = await browser.newPage({ viewport: SIZE });
-    await other.route('**/lines.json*', async (route) => {
-      await new Promise((resolve) => setTimeout(resolve, 600));
-      await route.continue();
-    });
-    await openView(other, server.invite('?picture#gutter=600&cycles=100-130'));
-    await other.waitForFunction(() => window.__uscope);
-    const made = await other.evaluate(() => window.__uscope.takePicture('svg'));
-    const svg = Buffer.from('data' in made ? made.data : '', 'base64').toString('utf8');
-    const shown = model.instructions.filter(({ pc }) => svg.includes(pc.toString(16).padStart(8, '0')));
-    expect(shown.length).toBeGreaterThan(5);
-    for (const { pc } of shown) expect(svg).toContain(noteOf(pc));
-    await other.close();
-  });
-
   it('is that of all lanes of several traces', async () => {
     const names = ['core0.uscope', 'core1.uscope', 'core2.uscope'];
     const together = await serveTogether(

@@ -136,7 +136,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('SQL in the page', () => {
     await page.keyboard.press('Tab');
     await expect.poll(() => page.inputValue('#sql-question')).toBe('from hot_pcs(');
     await page.type('#sql-question', '3)');
-    // A letter that is typed is no command of the picture.
+    // A letter that is typed is not a command of the picture.
     expect(await page.evaluate(() => window.__uscope.problems())).toEqual([]);
     expect((await ask(page, await page.inputValue('#sql-question'))).rows).toHaveLength(3);
     await page.selectOption('.sql-ready', 'from ipc()');

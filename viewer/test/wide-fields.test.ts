@@ -1,4 +1,4 @@
-/** A field of more than 64 bits (docs/format.md#wide-fields) is one value on the page. */
+/** A field of more than 64 bits (docs/reference/format.md#wide-fields) is one value on the page. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

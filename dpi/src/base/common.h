@@ -22,7 +22,7 @@
 #define UNROLL       _Pragma("GCC unroll 8")
 #define PRINTF(f, a) __attribute__((format(printf, f, a)))
 
-/* Bridge protocol, docs/bridge-protocol.md#records; the numbers themselves are in constants.h */
+/* Bridge protocol, docs/reference/bridge-protocol.md#records; the numbers themselves are in constants.h */
 enum {
     /* Of a frame; what they hold is not counted while it is written. Each counts as one, and may be 63 more.
      */

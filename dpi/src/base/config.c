@@ -11,6 +11,7 @@
 #include <pthread.h>
 
 #include "base/common.h"
+#include "base/constants.h"
 
 static struct uscopei_config config;
 static pthread_once_t config_once = PTHREAD_ONCE_INIT;
@@ -59,7 +60,7 @@ static void read_environment(void)
         default_endpoint(config.endpoint, sizeof config.endpoint);
     config.open_timeout_ms = number("USCOPE_OPEN_TIMEOUT_MS", 10000, 0, 86400000);
     config.timeout_ms = number("USCOPE_TIMEOUT_MS", 30000, 100, 86400000);
-    config.credit_mib = (uint32_t)number("USCOPE_CREDIT_MIB", 32, 1, 4095);
+    config.credit_mib = (uint32_t)number("USCOPE_CREDIT_MIB", DEFAULT_CREDIT_BYTES >> 20, 1, 4095);
     config.core = (uint32_t)number("USCOPE_CORE", USCOPE_NO_CORE, 0, USCOPE_NO_CORE);
     text = getenv("USCOPE_ON_FAILURE");
     config.stop_on_failure = !(text && strcmp(text, "continue") == 0);

@@ -91,6 +91,8 @@ enum {
     MEMORY_CONTROL_BYTES = 512,
     /* What the control page says of one chunk. */
     MEMORY_ENTRY_BYTES = 64,
+    /* A client's memory for records that are not durable yet. */
+    DEFAULT_CREDIT_BYTES = 0x2000000,
 };
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Keys for a daemon that lets only listed clients in (docs/threat-model.md): USCOPE_SERVER_KEY_FILE holds the
- * daemon's public key, USCOPE_KEY_FILE this client's pair, as `uscope keygen` writes them.
+ * Keys for a daemon that lets only listed clients in (docs/explanation/threat-model.md):
+ * USCOPE_SERVER_KEY_FILE holds the daemon's public key, USCOPE_KEY_FILE this client's pair, as `uscope
+ * keygen` writes them.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -9,7 +9,7 @@
 #define MAX_SHOWN    3u
 /* Longer names are compared by their last component only. */
 #define MAX_COMPARED 64u
-/* Names looked at: a schema may have tens of thousands, and a message is no place for a search. */
+/* Names looked at: a schema may have tens of thousands, and a message is not a place for a search. */
 #define MAX_NAMES    4096u
 #define FAR          UINT32_MAX
 

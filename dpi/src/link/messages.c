@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Keys are written in the order in which docs/bridge-protocol.md lists them: encodings are the same in every
- * implementation. */
+/* Keys are written in the order in which docs/reference/bridge-protocol.md lists them: encodings are the same
+ * in every implementation. */
 #include "link/messages.h"
 
 #include <string.h>

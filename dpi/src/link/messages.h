@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Messages of the bridge protocol (docs/bridge-protocol.md#connection, #traces, #data-header): what the
- * client sends and what it understands. */
+/* Messages of the bridge protocol (docs/reference/bridge-protocol.md#connection, #traces, #data-header): what
+ * the client sends and what it understands. */
 #ifndef USCOPE_MESSAGES_H
 #define USCOPE_MESSAGES_H
 

@@ -44,7 +44,7 @@ struct mp_reader {
     size_t size, at;
 };
 
-/** Reads the next value (of a container: its head). False on bytes that are no value or end early. */
+/** Reads the next value (of a container: its head). False on bytes that are not a value or end early. */
 bool mp_next(struct mp_reader *r, struct mp_value *value);
 /** Steps over the next value whole. */
 bool mp_skip(struct mp_reader *r);

@@ -256,7 +256,7 @@ void reply_handle(struct io *io, const void *bytes, size_t size)
 {
     struct message m;
     if (!message_decode(bytes, size, &m)) {
-        uscopei_say("BRIDGE_MESSAGE: the daemon sent %zu bytes that are no message; ignored", size);
+        uscopei_say("BRIDGE_MESSAGE: the daemon sent %zu bytes that are not a message; ignored", size);
         return;
     }
     switch (m.type) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The chunk memory of one trace: allocated whole at open, so that tracing never asks for memory. For local
- * endpoints it is a file in shared memory (docs/client-memory.md), from which the last cycles can be drained
- * when this process dies.
+ * endpoints it is a file in shared memory (docs/reference/bridge-protocol.md#memory-of-a-local-client), from
+ * which the last cycles can be drained when this process dies.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ enum {
     MIN_CHUNK = MAX_CHUNK / 8,
 };
 
-/** First bytes of the region, docs/client-memory.md. */
+/** First bytes of the region, docs/reference/bridge-protocol.md#memory-of-a-local-client. */
 struct control_page {
     uint32_t magic, layout_version;
     uint8_t session[16], run[16];

@@ -9,7 +9,8 @@
 
 enum { CHUNK_CONTINUES = 1, MAX_CHUNK = 960 << 10 };
 
-/** In the control page, one cache line each: what a reader of the memory needs (docs/client-memory.md). */
+/** In the control page, one cache line each: what a reader of the memory needs
+ * (docs/reference/bridge-protocol.md#memory-of-a-local-client). */
 struct uscopei_chunk_entry {
     uint64_t order; /* position in the stream, from 1; 0: never used */
     uint64_t base_ordinal;

@@ -38,7 +38,7 @@ int catalog_buffer_open(struct catalog *c, const char *name)
     }
     int field = uscopei_find_field(c->schema, storage, c->id_name);
     if (field < 0 || storage == c->storage || !c->schema->storage_infos[storage].sparse)
-        return complain(c, name, "is no sparse storage that holds ids");
+        return complain(c, name, "is not a sparse storage that holds ids");
     if (c->num_buffers == MAX_BUFFERS) return complain(c, name, "is one buffer too many; 64 are allowed");
     struct catalog_buffer *b = &c->buffers[c->num_buffers];
     b->storage = (uint16_t)storage;
@@ -77,8 +77,8 @@ static struct catalog_buffer *resolve(struct catalog *c, struct uscopei_trace *t
 {
     if (LIKELY(buffer >= 0 && buffer < c->num_buffers)) return &c->buffers[buffer];
     if (buffer == -1) return NULL;
-    uscopei_reject(t, E_OP_STORAGE, UINT64_C(1) << 42, "%s: %d is no buffer of scope \"%s\"; call rejected",
-                   call, buffer, c->scope);
+    uscopei_reject(t, E_OP_STORAGE, UINT64_C(1) << 42,
+                   "%s: %d is not a buffer of scope \"%s\"; call rejected", call, buffer, c->scope);
     return NULL;
 }
 

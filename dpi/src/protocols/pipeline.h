@@ -17,7 +17,7 @@ enum {
     MAX_RECORDS = 1 + 4 + 1 + 1 + (MAX_STAGES - 1),
 };
 
-/* As the handle of a trace, this is no address: any value names some place of the table. */
+/* As the handle of a trace, this is not an address: any value names some place of the table. */
 #define PIPELINE_MARK ((uintptr_t)0xF75D << (sizeof(uintptr_t) * 8 - 16))
 #define PIPELINE_SLOT ((uintptr_t)(MAX_PIPELINES - 1) * PIPELINE_STRIDE)
 

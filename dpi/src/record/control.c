@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Recording switched off and on while the model runs, by scope or as a whole, and triggers (docs/control.md).
+ * Recording switched off and on while the model runs, by scope or as a whole, and triggers
+ * (docs/how-to/control.md).
  *
  * Nothing of this is on the way of a trace that records everything. A disabled storage or event gets limits
  * that no argument passes, so its calls end in the careful paths, which drop and count them. A trace that is

@@ -157,19 +157,8 @@ static inline __attribute__((always_inline)) bool append_single(struct uscopei_t
         }                                                                                                    \
         event_slow##n(w, type, __VA_ARGS__);                                                                 \
     }
-#define PARAMETERS(...) __VA_ARGS__
-#define V               unsigned long long
-EVENT(1, (V a), a)
-EVENT(2, (V a, V b), a, b)
-EVENT(3, (V a, V b, V c), a, b, c)
-EVENT(4, (V a, V b, V c, V d), a, b, c, d)
-EVENT(5, (V a, V b, V c, V d, V e), a, b, c, d, e)
-EVENT(6, (V a, V b, V c, V d, V e, V f), a, b, c, d, e, f)
-EVENT(7, (V a, V b, V c, V d, V e, V f, V g), a, b, c, d, e, f, g)
-EVENT(8, (V a, V b, V c, V d, V e, V f, V g, V h), a, b, c, d, e, f, g, h)
+FOR_EACH_COUNT(EVENT)
 #undef EVENT
-#undef PARAMETERS
-#undef V
 
 void uscope_event0(uscope_writer_t *w, uint16_t type)
 {

@@ -6,6 +6,19 @@
 #include "link/io_thread.h"
 #include "trace/session.h"
 
+/* F defines a function for each number of values that one call takes: F(count, (parameters), values). */
+#define FOR_EACH_COUNT(F)                                                                                    \
+    F(1, (VALUE a), a)                                                                                       \
+    F(2, (VALUE a, VALUE b), a, b)                                                                           \
+    F(3, (VALUE a, VALUE b, VALUE c), a, b, c)                                                               \
+    F(4, (VALUE a, VALUE b, VALUE c, VALUE d), a, b, c, d)                                                   \
+    F(5, (VALUE a, VALUE b, VALUE c, VALUE d, VALUE e), a, b, c, d, e)                                       \
+    F(6, (VALUE a, VALUE b, VALUE c, VALUE d, VALUE e, VALUE f), a, b, c, d, e, f)                           \
+    F(7, (VALUE a, VALUE b, VALUE c, VALUE d, VALUE e, VALUE f, VALUE g), a, b, c, d, e, f, g)               \
+    F(8, (VALUE a, VALUE b, VALUE c, VALUE d, VALUE e, VALUE f, VALUE g, VALUE h), a, b, c, d, e, f, g, h)
+#define PARAMETERS(...) __VA_ARGS__
+#define VALUE           unsigned long long
+
 #pragma GCC visibility push(hidden)
 
 /* chunks.c: the trace's side of the chunk memory */

@@ -39,16 +39,5 @@ static inline __attribute__((always_inline)) bool put_fast(void *w, uint16_t sto
         if (UNLIKELY(!put_fast(w, storage, slot, (const unsigned long long[]){__VA_ARGS__}, n)))             \
             put_slow##n(w, storage, slot, __VA_ARGS__);                                                      \
     }
-#define PARAMETERS(...) __VA_ARGS__
-#define V               unsigned long long
-SLOT_PUT(1, (V a), a)
-SLOT_PUT(2, (V a, V b), a, b)
-SLOT_PUT(3, (V a, V b, V c), a, b, c)
-SLOT_PUT(4, (V a, V b, V c, V d), a, b, c, d)
-SLOT_PUT(5, (V a, V b, V c, V d, V e), a, b, c, d, e)
-SLOT_PUT(6, (V a, V b, V c, V d, V e, V f), a, b, c, d, e, f)
-SLOT_PUT(7, (V a, V b, V c, V d, V e, V f, V g), a, b, c, d, e, f, g)
-SLOT_PUT(8, (V a, V b, V c, V d, V e, V f, V g, V h), a, b, c, d, e, f, g, h)
+FOR_EACH_COUNT(SLOT_PUT)
 #undef SLOT_PUT
-#undef PARAMETERS
-#undef V

@@ -174,19 +174,8 @@ static void give_slot(void *w, uint16_t slot, const unsigned long long *values, 
     {                                                                                                        \
         give_slot(w, slot, (const unsigned long long[]){__VA_ARGS__}, n);                                    \
     }
-#define PARAMETERS(...) __VA_ARGS__
-#define V               unsigned long long
-CHECKPOINT_SLOT(1, (V a), a)
-CHECKPOINT_SLOT(2, (V a, V b), a, b)
-CHECKPOINT_SLOT(3, (V a, V b, V c), a, b, c)
-CHECKPOINT_SLOT(4, (V a, V b, V c, V d), a, b, c, d)
-CHECKPOINT_SLOT(5, (V a, V b, V c, V d, V e), a, b, c, d, e)
-CHECKPOINT_SLOT(6, (V a, V b, V c, V d, V e, V f), a, b, c, d, e, f)
-CHECKPOINT_SLOT(7, (V a, V b, V c, V d, V e, V f, V g), a, b, c, d, e, f, g)
-CHECKPOINT_SLOT(8, (V a, V b, V c, V d, V e, V f, V g, V h), a, b, c, d, e, f, g, h)
+FOR_EACH_COUNT(CHECKPOINT_SLOT)
 #undef CHECKPOINT_SLOT
-#undef PARAMETERS
-#undef V
 
 void uscope_checkpoint_field(uscope_writer_t *w, uint16_t slot, uint16_t field, unsigned long long value)
 {

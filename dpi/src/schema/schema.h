@@ -126,8 +126,8 @@ static inline const struct field_info *uscopei_fields_of(const struct uscopei_sc
     return schema->field_infos + schema->storage_infos[storage].first_field;
 }
 
-/** Decodes a schema chunk payload (docs/format.md#schema). NULL and *code, *detail on bytes that do not make
- * sense. */
+/** Decodes a schema chunk payload (docs/reference/format.md#schema). NULL and *code, *detail on bytes that do
+ * not make sense. */
 struct uscopei_schema *uscopei_schema_decode(const void *bytes, size_t size, uscopei_code *code,
                                              const char **detail);
 /** Fills storages_by_name and events_by_name. */

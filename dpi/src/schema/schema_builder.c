@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Schemas made by calls: definitions are kept as a tree and written out as the JSON form of docs/schema.md.
- * The daemon checks the result; here only what could not be written down is refused.
+ * Schemas made by calls: definitions are kept as a tree and written out as the JSON form of
+ * docs/reference/schema.md. The daemon checks the result; here only what could not be written down is
+ * refused.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Binary schema chunk (docs/format.md#schema) -> the tables the calls use. The bytes come from the daemon;
- * every offset and count is checked all the same.
+ * Binary schema chunk (docs/reference/format.md#schema) -> the tables the calls use. The bytes come from the
+ * daemon; every offset and count is checked all the same.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -38,7 +38,7 @@ struct uscopei_reported;
 struct uscopei_snapshot;
 struct uscopei_control;
 
-/** What the control event says (docs/control.md). */
+/** What the control event says (docs/how-to/control.md). */
 enum control_action { CONTROL_PAUSE, CONTROL_RESUME, CONTROL_DISABLE, CONTROL_ENABLE, CONTROL_TRIGGER };
 enum control_source { SOURCE_TESTBENCH, SOURCE_OPERATOR, SOURCE_DAEMON };
 

@@ -30,7 +30,7 @@ enum {
 };
 
 /*
- * A handle is no address: a mark that no address has, the number of a slot, and the slot's generation
+ * A handle is not an address: a mark that no address has, the number of a slot, and the slot's generation
  * (1..511), so a handle of an earlier trace in the same slot is not one of the present trace. Any value names
  * some slot of the table, which is therefore looked into without asking first what the value is.
  */
@@ -181,8 +181,8 @@ static inline uint64_t slot_word(const struct storage_shape *shape, unsigned act
     return whole_op(shape->set + ((action - ACTION_SET) << 8), slot, field);
 }
 
-/* Lane records (docs/bridge-protocol.md#lane-records). Which lanes of a SET_LANES or an EVENT_LANES,
- * LANE_SHIFT says.
+/* Lane records (docs/reference/bridge-protocol.md#lane-records). Which lanes of a SET_LANES or an
+ * EVENT_LANES, LANE_SHIFT says.
  */
 #define LANE_SHIFT 8
 

@@ -73,7 +73,7 @@ const masked = (data, mask) => {
   return value >>> 0;
 };
 
-/** Ibex sets its read mask on everything that is no store. */
+/** Ibex sets its read mask on everything that is not a store. */
 function isLoad(bits) {
   if ((bits & 3) === 3) return (bits & 0x7f) === 0x03 || (bits & 0x7f) === 0x07 || (bits & 0x7f) === 0x2f;
   return (bits & 1) === 0 && (bits & 0x8000) === 0 && (bits & 0x6000) !== 0;

@@ -1,4 +1,4 @@
-// mor1kx (OpenRISC, pipeline "cappuccino"), its memory, and the trace of its trace port, which is no RVFI: what RVFI has besides is 0,
+// mor1kx (OpenRISC, pipeline "cappuccino"), its memory, and the trace of its trace port, which is not RVFI: what RVFI has besides is 0,
 // and a counter gives the order.
 module top (input logic clk, input logic rst, output logic done, output logic [31:0] result);
   logic        icyc, istb, iack, dcyc, dstb, dack, dwe, irq;

@@ -1,6 +1,6 @@
 /**
- * What `push(...items)` and `Math.max(...values)` do, for any number of items: arguments of a call are on the stack, which a list as long as an input
- * overflows. `scripts/check-imports.mjs` refuses spreading there.
+ * Operations on whole arrays. The first do what `push(...items)` and `Math.max(...values)` do, for any number of items: arguments of a call are on
+ * the stack, which a list as long as an input overflows. `scripts/check-imports.mjs` refuses spreading there.
  */
 
 /** Appends all items of the lists. */
@@ -20,4 +20,9 @@ export function minOf(values: Iterable<number>, most = Number.POSITIVE_INFINITY)
   let min = most;
   for (const value of values) if (value < min || Number.isNaN(value)) min = value;
   return min;
+}
+
+/** Adds each of `added` to the sum at the same index. */
+export function addTo(sums: Float64Array, added: Float64Array): void {
+  for (let index = 0; index < added.length; index++) sums[index] += added[index];
 }

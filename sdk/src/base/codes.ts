@@ -90,6 +90,7 @@ export const ERROR_CODES = {
   BRIDGE_LIMIT: 'A limit of the daemon is reached (traces, sizes).',
   BRIDGE_NO_DAEMON: 'No daemon answers at the endpoint.',
   BRIDGE_LOST: 'The daemon was lost and did not come back in time.',
+  BRIDGE_CLIENT_LOST: 'The process of the client ended before it closed the trace or carried out a command.',
   BRIDGE_ENDPOINT: "The endpoint is malformed, not allowed, already in use, or another user's.",
   BRIDGE_NO_MEMORY: 'The daemon has no memory for this trace within its bound, or the machine has none.',
   BRIDGE_MEMORY: 'The shared memory of a local client cannot be read; the client sends its records instead.',
@@ -113,7 +114,7 @@ export const ERROR_CODES = {
   VERIFY_UNCOMMITTED:
     'After the last committed segment there are bytes that were never acknowledged as durable.',
   VERIFY_OTHER_WRITER:
-    'The file is of another writer and differs from docs/format.md in a way that readers know.',
+    'The file is of another writer and differs from docs/reference/format.md in a way that readers know.',
   VERIFY_UNPROTECTED:
     'The file, or a part of it, has no checksum: damage there that leaves its structure intact cannot be noticed.',
   VERIFY_DOUBTFUL: 'The preamble comes from a file in which its checksum did not hold.',
@@ -131,7 +132,7 @@ export const ERROR_CODES = {
   CONVERT_OPTION: 'A format does not have that option, or the option cannot have that value.',
   // -- datasets and SQL
   DATASET_ENGINE: 'The package that writes datasets and answers SQL is not installed.',
-  DATASET_LAYOUT: 'The directory is no dataset, or one of a newer layout.',
+  DATASET_LAYOUT: 'The directory is not a dataset, or one of a newer layout.',
   DATASET_NAME: 'A run, tag or table cannot have that name.',
   DATASET_RUN:
     'The dataset has a run of that name, made of other traces; or two sources of a question have a run of that name.',
@@ -154,10 +155,9 @@ export const ERROR_CODES = {
   VIEW_EMPTY: 'The trace holds nothing that could be shown: no cycle was recorded.',
   VIEW_FAILED: 'The viewer has a defect.',
   VIEW_LOST: 'The server of the page does not answer any more.',
-  VIEW_NO_BROWSER: 'There is neither a browser nor a canvas that could draw a picture.',
   VIEW_NO_CORE: 'A trace of two that are compared has no core, so it has no instructions.',
   VIEW_NO_TRACE: 'The address of the page of two runs names fewer than two traces.',
-  VIEW_PICTURE: 'What draws a picture, a browser or a canvas, failed.',
+  VIEW_PICTURE: 'What draws a picture failed.',
   VIEW_PORT: 'The port that the viewer shall use is taken or not allowed.',
   VIEW_SLOW:
     'The page may not start threads, because of the policy of its server or since it was opened from a disk. It works, but slower.',

@@ -1,6 +1,6 @@
 /**
  * Every failure the product reports carries a stable code, the place where it was found and a sentence that says what to do.
- * The registry of codes is `codes.ts`; `docs/errors.md` is checked against it.
+ * The registry of codes is `codes.ts`; `docs/reference/errors.md` is checked against it.
  */
 import type { ErrorCode } from './codes.js';
 
@@ -42,7 +42,7 @@ export class UscopeError extends Error {
 export const NOTE = 'UscopeNote';
 
 export function isUscopeError(error: unknown): error is UscopeError {
-  // By name: a page may hold two copies of this module, in scripts that it loads one by one.
+  // Compares by name: a page may hold two copies of this module, in scripts that it loads one by one.
   return error instanceof UscopeError || (error instanceof Error && error.name === 'UscopeError');
 }
 

@@ -21,6 +21,6 @@ describe('hexadecimal digits', () => {
   );
 });
 
-it('are no letters whose low byte is a digit', () => {
+it('are not letters whose low byte is a digit', () => {
   expect(fromHex('12\u0130\u0130')).toEqual(Uint8Array.of(0x12));
 });

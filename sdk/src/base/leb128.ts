@@ -1,4 +1,4 @@
-/** Unsigned LEB128 of 64-bit values (docs/format.md#leb128): 1..10 bytes, 7 bits each, least significant first. */
+/** Unsigned LEB128 of 64-bit values (docs/reference/format.md#leb128): 1..10 bytes, 7 bits each, least significant first. */
 import { type ByteReader, type ByteWriter, toU64 } from './bytes.js';
 
 const MAX_LEB128_BYTES = 10;

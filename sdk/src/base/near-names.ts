@@ -1,7 +1,7 @@
 /** Names as a message lists them, when one is asked for that is not there: those that look like it first. */
 
 const LISTED = 12;
-/** Of more names the first ones are looked at: a message must not take seconds. */
+/** The limit of names that are looked at, the first ones: a message must not take seconds. */
 const COMPARED = 10_000;
 
 /** `near: flush; it has: annotate, flush, …` without the first part where nothing looks like it. */

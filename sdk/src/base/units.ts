@@ -1,4 +1,15 @@
-/** Numbers for people. */
+/** Numbers for people, and units as they write them. */
+
+/** Units of time; femtoseconds each. */
+export const FS_PER_UNIT: Readonly<Record<string, bigint>> = {
+  fs: 1n,
+  ps: 1_000n,
+  ns: 1_000_000n,
+  us: 1_000_000_000n,
+  µs: 1_000_000_000n,
+  ms: 1_000_000_000_000n,
+  s: 1_000_000_000_000_000n,
+};
 
 /** 1,234,567. Not by `toLocaleString`, whose tables would cost the daemon memory, and time when a trace ends. */
 export function formatCount(value: bigint | number): string {

@@ -9,9 +9,9 @@ import { runUscope } from '../../../test/support/run-cli.js';
 import { memorySource } from '../reader/index.js';
 import { nodeCodec } from '../reader/node.js';
 import { parseSchema } from '../schema/index.js';
-import { createCpuSummarizer } from '../semantics/cpu/index.js';
 import { verifyTrace } from '../tools/verify/index.js';
 import { TraceWriter } from '../writer/index.js';
+import { createCpuSummarizer } from '../writer/summary/cpu-summarizer.js';
 
 // Hundreds of bits of a file are flipped, and verbs look at it. The long tests flip each.
 limitOfFile(MANY_CASES_MS);

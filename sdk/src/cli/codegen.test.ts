@@ -46,7 +46,7 @@ describe('uscope codegen', () => {
   it.each([
     ['no language', [schema], 'no language; give one of --sv, --c, --cpp, --py, --ts'],
     ['two languages', [schema, '--sv', '--c'], "option '--sv' cannot be used with option '--c'"],
-    ['a name that is none', [schema, '--c', '--name', '1x'], '"1x" is no name'],
+    ['a name that is none', [schema, '--c', '--name', '1x'], '"1x" is not a name'],
     ['no such file', [join(vectors, 'absent.yaml'), '--c'], 'the schema cannot be read'],
   ])('refuses %s', async (_, args, message) => {
     const result = await run(...args);

@@ -12,9 +12,9 @@ import { cases } from '../../../test/support/effort.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { type CliResult, jsonLinesOf, runUscope } from '../../../test/support/run-cli.js';
 import { parseSchema } from '../schema/index.js';
-import { createCpuSummarizer } from '../semantics/cpu/index.js';
 import { createSegmentIndexer } from '../trace-index/recording/segment-indexer.js';
 import { TraceWriter } from '../writer/index.js';
+import { createCpuSummarizer } from '../writer/summary/cpu-summarizer.js';
 
 limitOfFile(3 * MANY_CASES_MS);
 

@@ -1,4 +1,4 @@
-/** Who may read what is written: docs/threat-model.md, "Files". */
+/** Who may read what is written: docs/explanation/threat-model.md, "Files". */
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Files that are no µScope traces, given to each verb: read, or refused with what they are and what converts them. */
+/** Files that are not µScope traces, given to each verb: read, or refused with what they are and what converts them. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,7 +73,7 @@ describe.each(Object.entries(TRACES_ONLY))('%s', (verb, args) => {
   it('says which format a file has, and the command that converts it', async () => {
     const { status, err } = await runUscope([verb, ...args(file('a b.log', vector('spike/mixed.log')))]);
     expect(status).toBe(1);
-    expect(err).toContain('FORMAT_MAGIC: this is no µScope trace but spike');
+    expect(err).toContain('FORMAT_MAGIC: this is not a µScope trace but spike');
     expect(err).toContain(`uscope convert '${at('a b.log')}' -o '${at('a b.uscope')}'`);
   });
 

@@ -81,7 +81,7 @@ describe('uscope verify', () => {
     expect(lines.map((line) => JSON.parse(line))).toEqual(report.findings);
   });
 
-  it('exits 1 for what is no trace or not there', async () => {
+  it('exits 1 for what is not a trace or not there', async () => {
     writeFileSync(path, 'no trace');
     expect((await run('verify', path)).out).toContain('FORMAT_MAGIC');
     const { status, err } = await run('verify', join(directory, 'absent.uscope'));

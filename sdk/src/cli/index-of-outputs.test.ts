@@ -7,7 +7,7 @@ import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { runUscope } from '../../../test/support/run-cli.js';
 import { openTraceFile } from '../reader/node.js';
-import { instructions } from '../semantics/cpu/index.js';
+import { instructions } from '../semantics/instructions/instructions.js';
 import { openIndex } from '../trace-index/index.js';
 
 // Traces are written and read again by several commands.

@@ -1,20 +1,11 @@
 /** The `uscope` command. A verb's module, and what it imports, is loaded only when the verb is used: start-up time counts in scripts. */
 import { Command, CommanderError } from 'commander';
 import { isUscopeError, NOTE, UscopeError } from '../base/errors.js';
-import type { LoadAllVerbs } from './common/all-verbs.js';
+import { VERSION } from '../bridge/wire/version.js';
 import { BrokenPipe, describeError, ExitCode, io } from './common/io.js';
+import type { Verb } from './common/leaf.js';
 import { missingPackage } from './common/optional-packages.js';
-import { version } from './common/version.js';
-
-interface VerbModule {
-  register(program: Command, loadAllVerbs: LoadAllVerbs): void;
-}
-
-interface Verb {
-  /** What it does, in one line. */
-  readonly summary: string;
-  load(): Promise<VerbModule>;
-}
+import { LEAF_VERBS } from './leaf-uses.js';
 
 /** In the order of the help text. */
 const VERBS: ReadonlyMap<string, Verb> = new Map(
@@ -28,7 +19,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'pause, resume and mark traces while they are recorded',
       load: () => import('./verbs/ctl.js'),
     },
-    info: { summary: 'what a trace is and how much it holds', load: () => import('./verbs/info.js') },
+    info: {
+      summary: 'what a trace is and how much it holds, or the traces of a directory by run',
+      load: () => import('./verbs/info.js'),
+    },
     schema: {
       summary: 'the clocks, scopes, enums, storages and events of a trace',
       load: () => import('./verbs/schema.js'),
@@ -50,15 +44,6 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       summary: 'how a core performed: IPC, stalls, latencies, buffers',
       load: () => import('./verbs/stats.js'),
     },
-    export: {
-      summary: 'traces as tables: a dataset of Parquet files',
-      load: () => import('./verbs/export.js'),
-    },
-    dataset: {
-      summary: 'list, check and remove the runs of a dataset',
-      load: () => import('./verbs/dataset.js'),
-    },
-    sql: { summary: 'questions in SQL about datasets and traces', load: () => import('./verbs/sql.js') },
     index: { summary: 'make indexes for traces that have none', load: () => import('./verbs/index.js') },
     verify: {
       summary: 'check every structure, checksum and cross reference of a trace',
@@ -76,16 +61,9 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
     merge: { summary: 'several traces in one, a scope for each', load: () => import('./verbs/merge.js') },
     slice: { summary: 'a part of a trace as a separate trace', load: () => import('./verbs/slice.js') },
     convert: { summary: 'traces from and to other formats', load: () => import('./verbs/convert.js') },
-    ctrace: {
-      summary: "Chronon's .ctrace files, as its own reader prints them",
-      load: () => import('./verbs/ctrace.js'),
-    },
-    mcp: {
-      summary: 'answer questions about traces over the Model Context Protocol',
-      load: () => import('./verbs/mcp.js'),
-    },
+    ...LEAF_VERBS,
     codegen: {
-      summary: 'typed code for a schema: SystemVerilog, C, Python or TypeScript',
+      summary: 'typed code for a schema: SystemVerilog, C, C++, Python or TypeScript',
       load: () => import('./verbs/codegen.js'),
     },
     config: {
@@ -176,7 +154,7 @@ export async function loadAllVerbs(): Promise<Command> {
 function emptyProgram(): Command {
   return new Command('uscope')
     .description('µScope traces: record them from any simulator, look into them while they grow')
-    .version(version(), '-V, --version', 'print the version')
+    .version(VERSION, '-V, --version', 'print the version')
     .option('--verbose', 'with --version: which kernel and libraries run here, and why')
     .helpOption('-h, --help', 'print help')
     .helpCommand('help [verb]', 'print help for a verb')
@@ -191,23 +169,28 @@ function emptyProgram(): Command {
     .exitOverride();
 }
 
+/** Scripts may still give it to verbs that had it once. */
+const NO_JOBS =
+  '(leave --jobs out: "uscope index" makes the index from which stats, buffers and counters answer; --exact reads with one thread)';
+
 /** Commander's own messages ("error: unknown option '--x'") in the form of ours. */
 function outputError(message: string, write: (text: string) => void): void {
   const [problem = '', ...hints] = message.trimEnd().split('\n');
+  if (problem.includes("unknown option '--jobs")) hints.push(NO_JOBS);
   write([`uscope: CLI_USAGE: ${problem.replace(/^error: /, '')}`, ...hints].join('\n'));
 }
 
 /** What the command line says is wrong, or names nothing. */
 const isAboutWords = ({ code }: UscopeError): boolean => code === 'CLI_USAGE' || code === 'READER_NAME';
 
-/** What is no trace may be a file of another format. */
+/** What is not a trace may be a file of another format. */
 async function explained(error: UscopeError): Promise<UscopeError> {
   if (!/^(FORMAT|RECOVER)_/.test(error.code)) return error;
   const { withForeignHint } = await import('./common/foreign-hint.js');
   return withForeignHint(error);
 }
 
-/** What the operating system refused, and nobody has given a code: it is no fault of the program. */
+/** What the operating system refused, and nobody has given a code: it is not a fault of the program. */
 async function systemError(failure: unknown): Promise<unknown> {
   const { syscall, code, path, message } = (failure ?? {}) as NodeJS.ErrnoException;
   if (syscall === undefined || code === undefined || isUscopeError(failure)) return failure;

@@ -167,7 +167,7 @@ describe('uscope counters', () => {
   });
 
   it('names what does not exist', async () => {
-    expect((await run('counters', path, '--counter', 'rob')).err).toMatch(/READER_NAME.*no counter/);
+    expect((await run('counters', path, '--counter', 'rob')).err).toMatch(/READER_NAME.*not a counter/);
     expect((await run('counters', path, '--core', 'core9')).err).toMatch(/READER_NAME.*core0/);
     expect((await run('counters', path, '--cycles', '9:')).err).toMatch(/READER_RANGE/);
     expect(await run('counters', path, '--series', '0')).toMatchObject({ status: 2, out: '' });

@@ -115,7 +115,7 @@ describe('uscope diff', () => {
     expect(result.err).toMatch(message);
   });
 
-  it('a file that cannot be read is no difference: its code is on stderr', async () => {
+  it('a file that cannot be read is not a difference: its code is on stderr', async () => {
     await writeFile(at('cut.uscope'), (await readFile(at('quick.uscope'))).subarray(0, 900));
     expect(await run('diff', at('quick.uscope'), at('cut.uscope'))).toMatchObject({
       status: 1,

@@ -1,4 +1,4 @@
-/** Wide fields (docs/format.md#wide-fields) are one value in every verb that follows, compares or searches values. */
+/** Wide fields (docs/reference/format.md#wide-fields) are one value in every verb that follows, compares or searches values. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Where the bytes of a file come from. */
+/** A source of the bytes of a file. */
 
 /** The sources of `uscope/reader` are such. */
 export interface ByteSource {

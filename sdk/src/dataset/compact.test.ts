@@ -53,7 +53,7 @@ async function contents(): Promise<string[]> {
   }
 }
 
-/** The order of columns is no matter. */
+/** The order of columns is not a matter. */
 const sortedFields = (row: string): string => [...row].sort().join('');
 
 const filesOf = (root: string): string[] =>

@@ -17,7 +17,8 @@ import { analyze, build, generator, type Recorded, record } from '../../../test/
 import { runUscope } from '../../../test/support/run-cli.js';
 import { memorySource, openTrace } from '../reader/index.js';
 import { parseSchema } from '../schema/index.js';
-import { type CoreReport, findCore, InstructionEnd, instructions } from '../semantics/cpu/index.js';
+import { type CoreReport, findCore, InstructionEnd } from '../semantics/cpu/index.js';
+import { instructions } from '../semantics/instructions/instructions.js';
 import { TraceWriter } from '../writer/index.js';
 import { loadEngine, SqlSession } from './index.js';
 import { StagedRun } from './publish.js';
@@ -291,7 +292,7 @@ describe('a question', () => {
     const tables = readdirSync(join(directory, 'live', '.uscope-sql', 'live'));
     expect(tables).toContain('instructions');
     expect(tables).not.toContain('counters');
-    // Columns of these names are no tables.
+    // Columns of these names are not tables.
     await rowsOf('select cycles, stalls from instructions, (from ipc()) limit 1', trace);
     const built = readdirSync(join(directory, 'live', '.uscope-sql', 'live'));
     expect(built).not.toContain('cycles');
@@ -394,7 +395,7 @@ describe('what goes wrong', () => {
     expect(err).toContain(`(${missing})`);
   });
 
-  it('a newer layout, and a directory that is no dataset', async () => {
+  it('a newer layout, and a directory that is not a dataset', async () => {
     const newer = join(directory, 'newer');
     mkdirSync(newer);
     writeFileSync(join(newer, 'uscope-dataset.json'), '{"layout": 99}');

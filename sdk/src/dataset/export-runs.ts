@@ -24,7 +24,7 @@ export interface RunsOptions {
   readonly onRun?: ((result: RunReport | RunFailure) => void) | undefined;
 }
 
-/** @returns in the order of the requests @throws what is no UscopeError */
+/** @returns in the order of the requests @throws what is not a UscopeError */
 export async function exportRuns(
   root: string,
   requests: readonly RunExport[],

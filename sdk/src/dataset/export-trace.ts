@@ -6,7 +6,7 @@ import type { Trace } from '../reader/index.js';
 import type { CpuCore } from '../semantics/cpu/index.js';
 import type { Destination } from './files/part-files.js';
 import type { TableName } from './layout.js';
-import { PageBudget } from './parquet/page-budget.js';
+import { PageBudget } from './parquet/table-rows.js';
 import { damagedSegments, type Gap } from './raw/gaps.js';
 import { Cycles, type RawSink, rawPass } from './raw/raw-pass.js';
 import { type CountedUnit, type Unit, unitsOf } from './raw/units.js';
@@ -97,7 +97,7 @@ class TraceWork {
 
   async run(): Promise<{ cores: number; instructions: number; gaps: number }> {
     const { trace, request, units } = this;
-    // A damaged list of segments is no gap in one.
+    // A damaged list of segments is not a gap in one.
     await trace.firstSegmentReaching(0n);
     const onGap = (gap: Gap): void => void this.gaps.set(gap.segment, gap);
     const wantsFollowed = FOLLOWED.some((table) => this.wants(table));

@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
-import { stride } from '../../../test/support/effort.js';
+import { TRIES_ALL } from '../../../test/support/effort.js';
 import { PROCESSES_MS } from '../../../test/support/limits.js';
 import { lacks } from '../../../test/support/needs.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
@@ -67,7 +67,9 @@ function tried(job: object): Tried[] {
 
 /** An export of these runs needs a little more than 100 kB. */
 const freeKbs = (step: number): number[] =>
-  Array.from({ length: 40 }, (_, index) => index * 4).filter((_, index) => index % stride(step) === 0);
+  Array.from({ length: 40 }, (_, index) => index * 4).filter(
+    (_, index) => index % (TRIES_ALL ? 3 : step) === 0,
+  );
 
 function trace(name: string, cycles: number): string {
   const path = join(directory, name, 'core0.uscope');

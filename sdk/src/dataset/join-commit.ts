@@ -123,7 +123,7 @@ async function readCommit(staged: string): Promise<JoinCommit | null> {
   if (text === null) return null;
   const commit = parseCommit(text);
   if (commit) return commit;
-  throw damaged(file, 'it is no list of joined files');
+  throw damaged(file, 'it is not a list of joined files');
 }
 
 function damaged(file: string, why: string): UscopeError {

@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { questions, theEngine } from '../../../test/support/dataset-rows.js';
-import { cases, stride, TRIES_ALL } from '../../../test/support/effort.js';
-import { PROCESSES_MS } from '../../../test/support/limits.js';
+import { cases, TRIES_ALL } from '../../../test/support/effort.js';
+import { BUILDS_MS, PROCESSES_MS } from '../../../test/support/limits.js';
+import { buildSdk } from '../../../test/support/processes.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { runUscope } from '../../../test/support/run-cli.js';
 import { quoted } from './engine/duckdb.js';
@@ -14,10 +15,13 @@ import { quoted } from './engine/duckdb.js';
 const directory = mkdtempSync(join(tmpdir(), 'uscope-kill-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-const HOOKS = new URL('../../../test/support/source-process.mjs', import.meta.url).href;
-const SOURCE = new URL('./export-runs.ts', import.meta.url).href;
-const COMPACT = new URL('./manage/index.ts', import.meta.url).href;
-const ENGINE = new URL('./engine/duckdb.ts', import.meta.url).href;
+/** What is killed runs what was built: from the sources, each process would compile them first. */
+const built = (path: string): string => new URL(`../../dist/${path}`, import.meta.url).href;
+const EXPORT = built('dataset/export-runs.js');
+const COMPACT = built('dataset/manage/index.js');
+const ENGINE = built('dataset/engine/duckdb.js');
+const CLI = built('cli/main.js');
+beforeAll(buildSdk, BUILDS_MS);
 const KINDS = ['traces', 'instructions', 'counters', 'stalls', 'events'];
 
 function writeTrace(name: string, cycles: number): string {
@@ -30,7 +34,7 @@ function writeTrace(name: string, cycles: number): string {
 /** A process that exports two traces as one run in turn, without end, joins the files of all runs where it is to, and says which one is next. */
 function exporter(root: string, traces: readonly string[], joins: boolean) {
   const script = `
-    import { exportOneRun } from ${JSON.stringify(SOURCE)};
+    import { exportOneRun } from ${JSON.stringify(EXPORT)};
     import { compactDataset } from ${JSON.stringify(COMPACT)};
     import { loadEngine } from ${JSON.stringify(ENGINE)};
     for (let i = 0; ; i++) {
@@ -39,7 +43,7 @@ function exporter(root: string, traces: readonly string[], joins: boolean) {
       await exportOneRun(${JSON.stringify(root)}, { run: 'r', files, tables: ${JSON.stringify(KINDS)}, window: 10, tags: {}, replace: true });
       if (${joins}) await compactDataset(await loadEngine(), ${JSON.stringify(root)});
     }`;
-  return spawn(process.execPath, ['--import', HOOKS, '--input-type=module', '-e', script], {
+  return spawn(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
 }
@@ -60,12 +64,13 @@ async function killed(
   isWhole: () => Promise<void>,
 ): Promise<void> {
   const choose = generator(TRIES_ALL ? Date.now() & 0xffff : 7);
-  const rounds = cases(joins ? 2 : 3);
+  const rounds = cases(joins ? 1 : 2);
   for (let round = 0; round < rounds; round++) {
     const child = exporter(root, traces, joins);
     const ended = new Promise((resolve) => child.on('exit', resolve));
     // Some exports through: most of the time of a process is its start.
-    await new Promise<void>((resolve) => {
+    await new Promise<void>((resolve, reject) => {
+      child.once('exit', (status) => reject(new Error(`the exporter ended with ${status}`)));
       child.stdout.on('data', (data: Buffer) => {
         if (Number(String(data).trim().split('\n').at(-1)) >= 1) resolve();
       });
@@ -123,8 +128,6 @@ it('a compaction that is killed loses nothing, and shows no row twice', {
   for (const run of others) expect(await countsOf(root, run)).toBe(whole[0]);
 });
 
-const CLI = new URL('../cli/main.ts', import.meta.url).href;
-
 /**
  * Runs a verb in a process that is killed at one of its calls that change files.
  * @param at number of the call, from 1; 0: it is not killed
@@ -150,11 +153,10 @@ function killedAt(at: number, args: readonly string[]): number | null {
     const status = await runCli(${JSON.stringify(args)});
     process.stderr.write('calls ' + calls);
     process.exit(status);`;
-  const { stderr, status, signal } = spawnSync(
-    process.execPath,
-    ['--import', HOOKS, '--input-type=module', '-e', script],
-    { encoding: 'utf8', timeout: PROCESSES_MS },
-  );
+  const { stderr, status, signal } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+    encoding: 'utf8',
+    timeout: PROCESSES_MS,
+  });
   if (signal === 'SIGKILL') return null;
   expect(stderr).toMatch(/calls \d+$/);
   expect(status, stderr).toBe(0);
@@ -232,7 +234,9 @@ describe('a verb that is killed at any step', () => {
       expect(calls).toBeGreaterThan(20);
       const names = Object.keys(next);
       let kills = 0;
-      for (let at = 2; at <= calls; at += stride(Math.ceil(calls / 5))) {
+      // All of them, with what is looked at after each, would take minutes: each run of the long tests begins elsewhere.
+      const step = Math.ceil(calls / (TRIES_ALL ? 16 : 4));
+      for (let at = 2 + (TRIES_ALL ? Date.now() % step : 0); at <= calls; at += step) {
         fresh();
         if (killedAt(at, argumentsOf(root)) !== null) continue;
         const name = names[kills++ % names.length] ?? '';

@@ -1,4 +1,4 @@
-/** Where a dataset keeps what: docs/dataset.md. */
+/** The folders and files of a dataset: docs/how-to/dataset.md. */
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { UscopeError } from '../base/errors.js';
@@ -101,7 +101,7 @@ export async function openDataset(root: string, create: Access | null = null): P
     return;
   }
   if (create === null) {
-    throw new UscopeError('DATASET_LAYOUT', `this is no dataset: it has no ${MARKER}`, { file: root });
+    throw new UscopeError('DATASET_LAYOUT', `this is not a dataset: it has no ${MARKER}`, { file: root });
   }
   await makeDirectories(root, directoryMode(create.mode)).catch((error) => {
     throw ioError(error, root);

@@ -8,7 +8,7 @@ import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { PartFiles } from './files/part-files.js';
 import { NumberColumn, TextColumn, WordColumn } from './parquet/columns.js';
 import { ListColumn } from './parquet/list-column.js';
-import { PageBudget } from './parquet/page-budget.js';
+import { PageBudget } from './parquet/table-rows.js';
 
 // Hundreds of thousands of rows are written.
 limitOfFile(MANY_CASES_MS);

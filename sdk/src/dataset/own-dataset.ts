@@ -26,7 +26,7 @@ export async function strangerOf(root: string): Promise<string | null> {
   if (why !== null) return `the dataset is not your own: ${why}`;
   for (const name of [STAGING, RUNS, JOINED, ...TABLES]) {
     const found = await lstat(join(root, name)).catch(() => null);
-    const inside = found && (found.isDirectory() ? whyStrange(found) : 'it is no directory');
+    const inside = found && (found.isDirectory() ? whyStrange(found) : 'it is not a directory');
     if (inside) return `the directory ${name} of the dataset is not your own: ${inside}`;
   }
   return null;

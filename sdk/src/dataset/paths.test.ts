@@ -1,4 +1,4 @@
-/** What the path of a dataset says is no column, and names of runs are texts: in questions, in joined files, and in what a check finds. */
+/** What the path of a dataset says is not a column, and names of runs are texts: in questions, in joined files, and in what a check finds. */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -113,7 +113,7 @@ ${counters.join('')}      others: counter
     expect(numbers(await asked.ask('from top_down()'))).toEqual([
       ['r', 'core0', 10_000, 0.3, 0.1, 0.2, 0.3, 0.25, 0.05, 0.1],
     ]);
-    // What is no core retires nothing.
+    // What is not a core retires nothing.
     expect(await asked.ask('select core from traces order by core')).toEqual([['bench'], ['core0']]);
     expect(await asked.ask('select core from ipc()')).toEqual([['core0']]);
     await asked.close();

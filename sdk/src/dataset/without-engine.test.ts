@@ -1,4 +1,4 @@
-/** Where DuckDB is not installed, datasets are written all the same, and questions say what is missing. */
+/** Datasets are written without DuckDB, too; questions then say what is missing. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Checkpoint (docs/format.md#checkpoints): one block per storage with its valid mask (sparse only), slots and properties, all tightly packed. */
+/** Checkpoint (docs/reference/format.md#checkpoints): one block per storage with its valid mask (sparse only), slots and properties, all tightly packed. */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { packedSize, type Schema, SF_SPARSE, type StorageDef } from './types.js';

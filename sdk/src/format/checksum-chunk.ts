@@ -1,5 +1,5 @@
 /**
- * Checksum chunk: our second private preamble chunk, which other readers skip (docs/format.md#preamble-checksum). It holds CRC-32s over everything that no commit record covers.
+ * Checksum chunk: our second private preamble chunk, which other readers skip (docs/reference/format.md#preamble-checksum). It holds CRC-32s over everything that no commit record covers.
  *
  * Payload, 32 bytes: u32 layout version = 1, u32 CRC of the preamble, u32 CRC of the session chunk's payload, u32 CRC of the header as it was when the
  * trace began, u32 CRC of the finalized header, u32 CRC of the tail sections, u32 1 if the preamble was taken over from a file in which its

@@ -75,7 +75,7 @@ describe('commit record', () => {
   test.each([
     ['a magic', 0, 0, 'FORMAT_MAGIC'],
     ['a size below the header', 4, 40, 'FORMAT_LENGTH'],
-    ['a size that is no multiple of 8', 4, 81, 'FORMAT_LENGTH'],
+    ['a size that is not a multiple of 8', 4, 81, 'FORMAT_LENGTH'],
     ['more strings than were ever numbered', 12, 13, 'FORMAT_VALUE'],
     ['more strings than fit', 12, 12, 'FORMAT_LENGTH'],
     ['a string longer than the record', 48, 200, 'FORMAT_TRUNCATED'],

@@ -1,5 +1,5 @@
 /**
- * How delta blobs are compressed (docs/format.md#compression), without a compressor: native ones live in writer and reader.
+ * How delta blobs are compressed (docs/reference/format.md#compression), without a compressor: native ones live in writer and reader.
  * LZ4: u32 raw size, then one raw LZ4 block (the bare block is accepted when reading). ZSTD: one zstd frame. None: the raw bytes.
  */
 import { decompressLz4Block, decompressLz4Prefix } from '../codecs/lz4-block.js';

@@ -1,8 +1,17 @@
-/** DUT descriptor (docs/format.md#dut-descriptor): properties whose keys and values lie in the schema's string pool. */
+/** DUT descriptor (docs/reference/format.md#dut-descriptor): properties whose keys and values lie in the schema's string pool. */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import type { StringPool, StringPoolBuilder } from './string-pool.js';
 import type { DutProperties } from './types.js';
+
+// The daemon sets these properties; a client's properties of these names are replaced.
+
+/** Which run a trace belongs to: 32 hexadecimal digits, the same in all traces of it. */
+export const RUN_ID_PROPERTY = 'uscope.run_id';
+/** Wall clock, ISO 8601. */
+export const START_TIME_PROPERTY = 'uscope.start_time';
+/** Index of the core; absent: not one of several. */
+export const CORE_PROPERTY = 'uscope.core';
 
 const PROPERTY_SIZE = 4;
 

@@ -1,4 +1,4 @@
-/** Fields that hold the bits of a floating-point number, which their names say (docs/format.md#floating-point-fields). */
+/** Fields that hold the bits of a floating-point number, which their names say (docs/reference/format.md#floating-point-fields). */
 import { type FieldDef, FieldType } from './types.js';
 
 const FLOAT_NAME = /[._]f(32|64)$/;

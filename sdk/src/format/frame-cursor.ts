@@ -1,8 +1,7 @@
-/** Walks the cycle frames of a delta blob (docs/format.md#delta-blobs): the reader's hot loop. Nothing is allocated per item. */
+/** Walks the cycle frames of a delta blob (docs/reference/format.md#delta-blobs): the reader's hot loop. Nothing is allocated per item. */
 import { EVENT_HEADER_SIZE, ItemTag, TAGGED_COMPACT_OP_SIZE, WIDE_OP_SIZE } from './constants.js';
 import { FrameTime } from './frame-time.js';
 import type { ItemLimits, ItemVisitor } from './item-limits.js';
-import { shortDelta, shortDeltaSize } from './short-delta.js';
 import { Action } from './types.js';
 
 /** What `FrameCursor.next()` stopped at. */
@@ -326,4 +325,18 @@ export class FrameCursor extends FrameTime {
   private checkAction(action: number): void {
     if (action < SET || action > PROP_SET) this.invalid(`action ${action} of an op is unknown`);
   }
+}
+
+/** Nearly all frames have time deltas of up to three LEB128 bytes, taken from one word. Bytes of that number; 0 for more than three. */
+export function shortDeltaSize(word: number): number {
+  if ((word & 0x80) === 0) return 1;
+  if ((word & 0x8000) === 0) return 2;
+  return (word & 0x80_0000) === 0 ? 3 : 0;
+}
+
+export function shortDelta(word: number, size: number): number {
+  const low = word & 0x7f;
+  if (size === 1) return low;
+  const two = low | ((word >>> 1) & 0x3f80);
+  return size === 2 ? two : two | ((word >>> 2) & 0x1f_c000);
 }

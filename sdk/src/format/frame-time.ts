@@ -1,4 +1,4 @@
-/** The time of frames, each a LEB128 number after that of the one before (docs/format.md#delta-blobs): what of a cursor is about time, and about places. */
+/** The time of frames, each a LEB128 number after that of the one before (docs/reference/format.md#delta-blobs): what of a cursor is about time, and about places. */
 import { UscopeError } from '../base/errors.js';
 
 const TWO_32 = 0x1_0000_0000;

@@ -1,4 +1,4 @@
-/** Cycle frames of version 0.1 (docs/format.md#plain-frames): a frame's ops, then its events. Read through `FrameCursor`; written only to make old files for tests. */
+/** Cycle frames of version 0.1 (docs/reference/format.md#plain-frames): a frame's ops, then its events. Read through `FrameCursor`; written only to make old files for tests. */
 import { ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { writeLeb128 } from '../base/leb128.js';

@@ -1,4 +1,4 @@
-/** Interleaved cycle frames, v0.2 (docs/format.md#interleaved-frames), and decoding of both versions into values. For big blobs use `FrameCursor`. */
+/** Interleaved cycle frames, v0.2 (docs/reference/format.md#interleaved-frames), and decoding of both versions into values. For big blobs use `FrameCursor`. */
 import { ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { writeLeb128 } from '../base/leb128.js';
@@ -42,7 +42,7 @@ export function frameDelta(frame: Frame, before: bigint): bigint {
   return frame.timePs - before;
 }
 
-/** Whether every op of a frame has a compact form: storage id below 256, value below 65,536 (docs/format.md#compact-ops). */
+/** Whether every op of a frame has a compact form: storage id below 256, value below 65,536 (docs/reference/format.md#compact-ops). */
 export function fitsCompact(items: readonly Item[]): boolean {
   return items.every(
     (item) =>

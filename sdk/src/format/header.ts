@@ -1,4 +1,4 @@
-/** File header (docs/format.md#file-header): 48 bytes at offset 0. */
+/** File header (docs/reference/format.md#file-header): 48 bytes at offset 0. */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import type { CompressionName } from './types.js';
@@ -8,12 +8,12 @@ export const FILE_MAGIC = 0x50435375; // "uSCP"
 export const VERSION_MAJOR = 0;
 export const VERSION_MINOR = 3;
 
-/** Header offsets of the fields a writer rewrites in place (docs/format.md#header-lifecycle). */
+/** Header offsets of the fields a writer rewrites in place (docs/reference/format.md#header-lifecycle). */
 export const HEADER_FLAGS_OFFSET = 8;
 export const HEADER_NUM_SEGMENTS_OFFSET = 24;
 export const HEADER_TAIL_OFFSET = 40;
 
-/** docs/format.md#flags. The compression method is in bits 3..5: `compressionOf`. */
+/** docs/reference/format.md#flags. The compression method is in bits 3..5: `compressionOf`. */
 export const Flag = {
   COMPLETE: 1,
   COMPRESSED: 2,
@@ -64,7 +64,7 @@ export function encodeHeader(header: FileHeader): Uint8Array {
  */
 export function decodeHeader(bytes: Uint8Array): FileHeader {
   const reader = new ByteReader(bytes);
-  // A short file of another kind is no trace that was cut.
+  // A short file of another kind is not a trace that was cut.
   if (bytes.length >= 4 && new ByteReader(bytes).u32() !== FILE_MAGIC) {
     throw reader.error('FORMAT_MAGIC', 'not a µScope file: it does not start with "uSCP"', 0);
   }
@@ -112,7 +112,7 @@ function decodeFlags(reader: ByteReader): number {
   return flags;
 }
 
-/** Compression of the delta blobs. FORMAT_COMPRESSION for a reserved method, even when nothing is compressed (docs/format.md#compression). */
+/** Compression of the delta blobs. FORMAT_COMPRESSION for a reserved method, even when nothing is compressed (docs/reference/format.md#compression). */
 export function compressionOf(flags: number): CompressionName {
   const method = METHODS[(flags >> METHOD_SHIFT) & METHOD_MASK];
   if (method === undefined) {

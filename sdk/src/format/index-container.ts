@@ -1,5 +1,5 @@
 /**
- * Index container (docs/format.md#index-containers): ours, at the end of a commit record, invisible to readers that follow the chain or the table.
+ * Index container (docs/reference/format.md#index-containers): ours, at the end of a commit record, invisible to readers that follow the chain or the table.
  *
  *   0 u32 magic "uIDX"   4 u32 size, a multiple of 8   8 u32 CRC-32 of bytes 12..size   12 u16 id   14 u16 layout
  *  16 u64 file offset of its segment   24 u32 CRC-32 of the plan   28 u32 number of parts

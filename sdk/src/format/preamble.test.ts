@@ -127,7 +127,10 @@ describe('the preamble of a trace of ours', () => {
     tailOffset: 0n,
     ...more,
   });
-  const layOut = () => layOutPreamble(FLAGS, PARTS.session!, mandatoryChunks(PARTS));
+  const layOut = () => {
+    const { bytes, header } = layOutPreamble(FLAGS, PARTS.session!, mandatoryChunks(PARTS));
+    return { bytes, preambleEnd: header.preambleEnd };
+  };
   const damagedParts = (...args: Parameters<typeof checkPreamble>) =>
     checkPreamble(...args).damaged.map(({ what }) => what);
 

@@ -1,4 +1,4 @@
-/** Preamble (docs/format.md#preamble): typed chunks between the file header and the first segment. */
+/** Preamble (docs/reference/format.md#preamble): typed chunks between the file header and the first segment. */
 import { align8, ByteReader, ByteWriter } from '../base/bytes.js';
 import { crc32 } from '../base/crc32.js';
 import { UscopeError } from '../base/errors.js';
@@ -13,7 +13,7 @@ import {
   startCrc,
 } from './checksum-chunk.js';
 import { decodeDut } from './dut.js';
-import { HEADER_SIZE, VERSION_MAJOR, VERSION_MINOR } from './header.js';
+import { type FileHeader, HEADER_SIZE, VERSION_MAJOR, VERSION_MINOR } from './header.js';
 import { decodeSchemaChunk, encodeSchemaPayload } from './schema-chunk.js';
 import {
   decodeSessionInfo,
@@ -23,7 +23,6 @@ import {
   SESSION_PAYLOAD_SIZE,
   type SessionInfo,
 } from './session-chunk.js';
-import { decodeTraceConfig, encodeTraceConfig } from './trace-config.js';
 import type { DutProperties, Schema } from './types.js';
 
 export const ChunkType = {
@@ -152,7 +151,7 @@ export function layOutPreamble(
   session: SessionInfo,
   chunks: readonly ExtraChunk[],
   isFromDamaged = false,
-): { bytes: Uint8Array; preambleEnd: number; checksums: Checksums } {
+): { bytes: Uint8Array; header: FileHeader; checksums: Checksums } {
   const payload = encodeSessionInfo(session);
   const empty = {
     preamble: 0,
@@ -185,7 +184,7 @@ export function layOutPreamble(
   const preamble = recordedCrc(preambleCrc(bytes, decodeChunks(bytes), HEADER_SIZE));
   const checksums = { ...empty, preamble, start: recordedCrc(startCrc(header)) };
   bytes.set(encodeChecksums(checksums), CHECKSUMS_AT - HEADER_SIZE);
-  return { bytes, preambleEnd, checksums };
+  return { bytes, header, checksums };
 }
 
 /**
@@ -231,4 +230,14 @@ function theOne(chunks: readonly Chunk[], type: number, name: string, baseOffset
     });
   }
   return first;
+}
+
+/** Trace configuration chunk (docs/reference/format.md#trace-configuration): u64 checkpoint interval in ps. */
+export function encodeTraceConfig(checkpointIntervalPs: number | bigint): Uint8Array {
+  return new ByteWriter(8).u64(checkpointIntervalPs).finish();
+}
+
+/** Checkpoint interval in ps. A longer payload is accepted, its rest ignored. FORMAT_TRUNCATED when shorter. */
+export function decodeTraceConfig(payload: Uint8Array, baseOffset = 0): bigint {
+  return new ByteReader(payload, 0, payload.length, baseOffset).u64();
 }

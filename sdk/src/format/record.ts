@@ -1,6 +1,6 @@
 /**
  * Wide records: the 16-byte form in which items travel from a model to the writer, in memory and on the bridge
- * (docs/bridge-protocol.md#records). An OP record equals a wide op of an interleaved frame (docs/format.md#interleaved-frames) byte for byte.
+ * (docs/reference/bridge-protocol.md#records). An OP record equals a wide op of an interleaved frame (docs/reference/format.md#interleaved-frames) byte for byte.
  *
  * Code that walks records reads them as a little-endian Uint32Array, four words per record:
  *   word 0  kind | action << 8 | storage or event type << 16

@@ -1,4 +1,4 @@
-/** Schema chunk (docs/format.md#schema): definitions in order, then the string pool that they and the DUT descriptor share. Values to bytes. */
+/** Schema chunk (docs/reference/format.md#schema): definitions in order, then the string pool that they and the DUT descriptor share. Values to bytes. */
 import { ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { encodeDut } from './dut.js';

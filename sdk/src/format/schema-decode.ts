@@ -1,4 +1,4 @@
-/** Schema chunk (docs/format.md#schema), bytes to values, for every minor version up to 3. */
+/** Schema chunk (docs/reference/format.md#schema), bytes to values, for every minor version up to 3. */
 import { ByteReader } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { checkSchemaReferences } from './schema-check.js';

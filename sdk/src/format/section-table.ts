@@ -1,4 +1,4 @@
-/** Section table (docs/format.md#section-table): 24-byte entries, ended by one of 24 zero bytes. Written when a trace is finalized. */
+/** Section table (docs/reference/format.md#section-table): 24-byte entries, ended by one of 24 zero bytes. Written when a trace is finalized. */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 
 export const SECTION_ENTRY_SIZE = 24;

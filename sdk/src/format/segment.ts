@@ -1,4 +1,4 @@
-/** Segment header (docs/format.md#segment-header): 56 bytes, then the checkpoint, then the delta blob. */
+/** Segment header (docs/reference/format.md#segment-header): 56 bytes, then the checkpoint, then the delta blob. */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 
 export const SEGMENT_HEADER_SIZE = 56;
@@ -73,4 +73,14 @@ export function decodeSegmentHeader(bytes: Uint8Array, baseOffset = 0): SegmentH
     numFrames,
     numFramesActive,
   };
+}
+
+/** Segment table (docs/reference/format.md#segment-table): where each segment is and the time it covers. Written when a trace is finalized. */
+export const SEGMENT_ENTRY_SIZE = 24;
+
+export interface SegmentIndexEntry {
+  /** File offset of the segment header. */
+  readonly offset: bigint;
+  readonly timeStartPs: bigint;
+  readonly timeEndPs: bigint;
 }

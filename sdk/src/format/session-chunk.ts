@@ -1,5 +1,5 @@
 /**
- * Session chunk: our private preamble chunk, which other readers skip (docs/format.md#preamble). It says which session wrote the file and how that ended,
+ * Session chunk: our private preamble chunk, which other readers skip (docs/reference/format.md#preamble). It says which session wrote the file and how that ended,
  * and is the only preamble chunk rewritten in place.
  *
  * Payload, 128 bytes: u32 layout version = 1, u32 status, 16 bytes session id, 16 bytes run id, u32 core index, u32 0, u64 start time,

@@ -1,8 +1,8 @@
-/** String pool (docs/format.md#string-pool): NUL-terminated UTF-8 texts at the end of the schema chunk, named by u16 offsets. */
+/** String pool (docs/reference/format.md#string-pool): NUL-terminated UTF-8 texts at the end of the schema chunk, named by u16 offsets. */
 import { UscopeError } from '../base/errors.js';
 import { decodeUtf8, encodeUtf8 } from '../base/utf8.js';
 
-/** Offsets are u16 and 0xFFFF means "none" (docs/format.md#scopes), so the last byte is at 65,534. */
+/** Offsets are u16 and 0xFFFF means "none" (docs/reference/format.md#scopes), so the last byte is at 65,534. */
 export const MAX_STRING_POOL_BYTES = 65_535;
 
 /** Texts may overlap in a pool; a pool whose overlapping texts add up to more than this was made to exhaust memory. */

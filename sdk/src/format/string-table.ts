@@ -1,4 +1,4 @@
-/** String table (docs/format.md#string-table): runtime strings that FT_STRING_REF fields name by index. */
+/** String table (docs/reference/format.md#string-table): runtime strings that FT_STRING_REF fields name by index. */
 import { ByteWriter } from '../base/bytes.js';
 
 export const STRING_TABLE_HEADER_SIZE = 8;

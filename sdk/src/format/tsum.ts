@@ -1,4 +1,4 @@
-/** Trace summary (docs/format.md#trace-summary): instruction density and counters as pyramids, level 0 finest. TSUM is read and written, the older CSUM read. */
+/** Trace summary (docs/reference/format.md#trace-summary): instruction density and counters as pyramids, level 0 finest. TSUM is read and written, the older CSUM read. */
 import { ByteReader, ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { decodeUtf8, encodeUtf8 } from '../base/utf8.js';

@@ -1,4 +1,4 @@
-/** Values of the µScope format in memory: what the bytes mean, independent of how they are stored. docs/format.md describes the bytes. */
+/** Values of the µScope format in memory: what the bytes mean, independent of how they are stored. docs/reference/format.md describes the bytes. */
 
 import { Action, FieldType } from './constants.js';
 
@@ -7,7 +7,7 @@ export { Action, FieldType };
 /** Role of a storage property, kept in reserved[0] of its definition. */
 export const PropertyRole = { PLAIN: 0, HEAD: 1, TAIL: 2 } as const;
 
-/** docs/format.md#fields: a field of a slot or event, or (with role and pair) a property of a storage. */
+/** docs/reference/format.md#fields: a field of a slot or event, or (with role and pair) a property of a storage. */
 export interface FieldDef {
   readonly name: string;
   readonly type: FieldType;
@@ -19,7 +19,7 @@ export interface FieldDef {
   readonly pairId: number;
 }
 
-/** docs/format.md#clocks */
+/** docs/reference/format.md#clocks */
 export interface ClockDef {
   readonly name: string;
   readonly clockId: number;
@@ -30,7 +30,7 @@ export interface ClockDef {
 export const NO_ID = 0xffff;
 export const INHERIT_CLOCK = 0xff;
 
-/** docs/format.md#scopes */
+/** docs/reference/format.md#scopes */
 export interface ScopeDef {
   readonly name: string;
   readonly scopeId: number;
@@ -42,18 +42,18 @@ export interface ScopeDef {
   readonly clockId: number;
 }
 
-/** docs/format.md#enums */
+/** docs/reference/format.md#enums */
 export interface EnumDef {
   readonly name: string;
   readonly values: readonly { readonly value: number; readonly name: string }[];
 }
 
-/** docs/format.md#storages */
+/** docs/reference/format.md#storages */
 export interface StorageDef {
   readonly name: string;
   readonly storageId: number;
   readonly numSlots: number;
-  /** Raw flag bits (docs/format.md#storage-flags): bit 0 SF_SPARSE, bit 1 SF_BUFFER. */
+  /** Raw flag bits (docs/reference/format.md#storage-flags): bit 0 SF_SPARSE, bit 1 SF_BUFFER. */
   readonly flags: number;
   /** 0xFFFF: root level. */
   readonly scopeId: number;
@@ -63,7 +63,7 @@ export interface StorageDef {
 export const SF_SPARSE = 1;
 export const SF_BUFFER = 2;
 
-/** docs/format.md#event-types */
+/** docs/reference/format.md#event-types */
 export interface EventDef {
   readonly name: string;
   readonly eventTypeId: number;
@@ -71,14 +71,14 @@ export interface EventDef {
   readonly fields: readonly FieldDef[];
 }
 
-/** docs/format.md#summary-fields */
+/** docs/reference/format.md#summary-fields */
 export interface SummaryFieldDef {
   readonly name: string;
   readonly type: FieldType;
   readonly scopeId: number;
 }
 
-/** docs/format.md#schema: everything the schema chunk defines. Ids equal array indices in every file we write. */
+/** docs/reference/format.md#schema: everything the schema chunk defines. Ids equal array indices in every file we write. */
 export interface Schema {
   readonly clocks: readonly ClockDef[];
   readonly scopes: readonly ScopeDef[];
@@ -88,7 +88,7 @@ export interface Schema {
   readonly summaryFields: readonly SummaryFieldDef[];
 }
 
-/** docs/format.md#dut-descriptor: DUT properties in file order. */
+/** docs/reference/format.md#dut-descriptor: DUT properties in file order. */
 export type DutProperties = readonly (readonly [key: string, value: string])[];
 
 /** One item of a frame, decoded. `value` is the full u64 of the delta, not yet truncated to the field's width. */
@@ -103,7 +103,7 @@ export type Item =
     }
   | { readonly kind: 'event'; readonly eventTypeId: number; readonly payload: Uint8Array };
 
-/** A cycle frame (docs/format.md#interleaved-frames, #plain-frames), decoded. */
+/** A cycle frame (docs/reference/format.md#interleaved-frames, #plain-frames), decoded. */
 export interface Frame {
   readonly timePs: bigint;
   readonly items: readonly Item[];
@@ -125,12 +125,12 @@ const SIZES: Readonly<Record<FieldType, number>> = {
   [FieldType.ENUM]: 1,
 };
 
-/** Size of a field in bytes (docs/format.md#fields). */
+/** Size of a field in bytes (docs/reference/format.md#fields). */
 export function fieldSize(type: FieldType): number {
   return SIZES[type];
 }
 
-/** Packed size of a slot, a property block or an event payload (docs/format.md#packing). */
+/** Packed size of a slot, a property block or an event payload (docs/reference/format.md#packing). */
 export function packedSize(fields: readonly FieldDef[]): number {
   let size = 0;
   for (const field of fields) size += fieldSize(field.type);
@@ -161,4 +161,10 @@ export function qualifiedName(
 ): string {
   const path = scopePath(schema, def.scopeId);
   return path ? `${path}/${def.name}` : def.name;
+}
+
+/** A counter by the conventions of the cpu protocol: a dense storage with one slot of one U64 field. */
+export function isCounterStorage({ flags, numSlots, fields }: StorageDef): boolean {
+  const isDense = (flags & (SF_SPARSE | SF_BUFFER)) === 0;
+  return isDense && numSlots === 1 && fields.length === 1 && fields[0]?.type === FieldType.U64;
 }

@@ -1,5 +1,5 @@
 /**
- * Fields wider than 64 bits (docs/format.md#wide-fields): in the file they are several fields of 64 bits, whose names say what they belong to.
+ * Fields wider than 64 bits (docs/reference/format.md#wide-fields): in the file they are several fields of 64 bits, whose names say what they belong to.
  *
  *     data.bits512.0 ... data.bits512.7     the bits 0..63, ..., 448..511
  *     data.bits512.x0 ... data.bits512.x7   of a four-state field, after these: which of the bits are x (value bit 1) or z (value bit 0)

@@ -168,7 +168,7 @@ function checkOptions({ options, from, to }: ConvertRequest): void {
     const there = known.length > 0 ? `there are ${known.join(', ')}` : 'there are none';
     throw new UscopeError(
       'CONVERT_OPTION',
-      `"${name}" is no option of a conversion from ${nameOf(from)} to ${nameOf(to)}; ${there}`,
+      `"${name}" is not an option of a conversion from ${nameOf(from)} to ${nameOf(to)}; ${there}`,
     );
   }
 }

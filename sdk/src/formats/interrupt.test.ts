@@ -12,7 +12,7 @@ import { formatForName, sniffFormat, USCOPE } from './sniff.js';
 
 const PERIOD_PS = 1000;
 /** Steps of each file: a second of work on a slow machine, so that a timer comes in the middle. */
-const FACTOR = TRIES_ALL ? 10 : 1;
+const FACTOR = TRIES_ALL ? 3 : 1;
 const STEPS: Readonly<Record<string, number>> = {
   ...{ konata: 20_000, gem5: 10_000, ftr: 20_000, ctrace: 30_000, flux: 30_000, vcd: 20_000 },
   ...{ spike: 20_000, qemu: 2000, stf: 200_000 },

@@ -43,13 +43,13 @@ const STRANGERS: readonly Stranger[] = [
     what: "a text log of NEORV32's tracer",
     pattern: /^\d+ \d+ 0x[0-9a-f]{8} 0x[0-9a-f]{4,8} +[MU] /,
     advice:
-      'write the waveform as VCD: `uscope convert` reads it with a map of the RVFI pins (docs/trace-a-core-you-did-not-write.md)',
+      'write the waveform as VCD: `uscope convert` reads it with a map of the RVFI pins (docs/tutorials/trace-a-core-you-did-not-write.md)',
   },
   {
     what: 'a text log of SCV transactions',
     pattern: /^scv_tr_stream \(ID \d+, name "/,
     advice:
-      'record as FTR (LWTR4SC) or with the C++ client, which `uscope convert` reads (docs/from-lwtr4sc-or-scv.md)',
+      'record as FTR (LWTR4SC) or with the C++ client, which `uscope convert` reads (docs/how-to/systemc.md)',
   },
 ];
 

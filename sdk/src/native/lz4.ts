@@ -7,7 +7,7 @@ import { bindNativeLz4 } from './native.js';
 export const LZ4_TABLE_BYTES = 32_768;
 /** What LZ4 adds at most to `size` bytes, with the size before it and the slack that the code may write after it. */
 export const lz4Room = (size: number): number => size + Math.ceil(size / 255) + 64;
-/** Bytes in front of a block: its raw size as u32, the framing of µScope files (docs/format.md#compression). */
+/** Bytes in front of a block: its raw size as u32, the framing of µScope files (docs/reference/format.md#compression). */
 export const LZ4_PREFIX_BYTES = 4;
 
 /** One LZ4 block: addresses in a writer's memory. */

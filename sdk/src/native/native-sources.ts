@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = '4149dcf806e351f0afec6a67e4410b43780c57e788e7e0f5b05b0cf7cbde8277';
+export const SOURCES_SHA256 = 'd1e39214742c5c50c2a2e7d358e7d88376f6d183dee3e427c5757b552db23bd5';

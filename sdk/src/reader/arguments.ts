@@ -14,7 +14,7 @@ export function wholeNumber(value: unknown, what: string): bigint {
 
 /**
  * A number that may have 64 bits, where a number would have been rounded before it came here.
- * @throws UscopeError READER_RANGE when it is no bigint
+ * @throws UscopeError READER_RANGE when it is not a bigint
  */
 export function requireBigint(value: unknown, what: string): bigint {
   if (typeof value === 'bigint') return value;

@@ -33,7 +33,7 @@ export class CheckpointPlacement {
     this.after = ours ? false : null;
   }
 
-  /** As far as the known segments show; queries wait for each other. @throws UscopeError FORMAT_* for damage */
+  /** Answers as far as the known segments show; queries wait for each other. @throws UscopeError FORMAT_* for damage */
   isAfter(): Promise<boolean> {
     if (this.after !== null) return Promise.resolve(this.after);
     const next = this.asking.then(

@@ -1,5 +1,5 @@
 /**
- * Decompression of delta blobs (docs/format.md#compression). LZ4 is compiled code, or the decoder of `format/compression.ts` where that may not run; native
+ * Decompression of delta blobs (docs/reference/format.md#compression). LZ4 is compiled code, or the decoder of `format/compression.ts` where that may not run; native
  * libraries, and those for ZSTD, are injected, since the reader itself is pure and runs in a browser: `reader/node.ts` has some.
  */
 import { UscopeError } from '../base/errors.js';

@@ -8,13 +8,13 @@ import { decodeGrownParts, type FilePart } from './grown-parts.js';
 import { type HttpOptions, httpSource } from './http.js';
 import type { Source } from './source.js';
 
-/** Of a request: offset of the last segment that the reader knows, or `latest`. */
+/** Header of a request: offset of the last segment that the reader knows, or `latest`. */
 export const GROWN_HEADER = 'uscope-grown';
-/** Of a request and an answer: another text after each commit. */
+/** Header of a request and an answer: another text after each commit. */
 export const MARK_HEADER = 'uscope-mark';
-/** Of an answer: `gone` where nobody writes the file any more. */
+/** Header of an answer: `gone` where nobody writes the file any more. */
 export const WRITER_HEADER = 'uscope-writer';
-/** Of an answer that has parts of the file. */
+/** Content type of an answer that has parts of the file. */
 export const GROWN_TYPE = 'application/x-uscope-grown';
 
 /** A server that does not answer is the reader's to report. */
@@ -23,7 +23,7 @@ const PATIENCE_MS = 2000;
 const TRUSTED_MS = 1000;
 /** Between two looks at the trace of another server. */
 const PLAIN_MS = 250;
-/** Of the parts kept: what is read of the newest segments is read soon. */
+/** Bytes of the parts that are kept: what is read of the newest segments is read soon. */
 const PARTS_BYTES = 8 * 1024 * 1024;
 
 export interface FollowedSource extends Source {
@@ -43,7 +43,7 @@ class Followed implements FollowedSource {
   private readonly file: Source;
   private readonly fetch: typeof globalThis.fetch;
   private parts = new Parts();
-  /** Of what is committed, by the answer that came last: until the next one there is no more to be read. null: the file must be asked. */
+  /** Size of what is committed, by the answer that came last: until the next one there is no more to be read. null: the file must be asked. */
   private size_: number | null = null;
   private tail: number | 'latest' = 'latest';
   /** The parts are newer than the last refresh. */

@@ -11,25 +11,25 @@ import type { FilePart, GrownParts } from './grown-parts.js';
 import { readSegmentHeader, safeOffset, segmentSize } from './segment-list.js';
 import { CheckedSource, type Source } from './source.js';
 
-/** Of one answer: the newest segments, where there are more. */
+/** Most segments of one answer, the newest ones where there are more. */
 const MAX_SEGMENTS = 16_384;
-/** Of one answer, records of segments that are not sent whole. */
+/** Most bytes of one answer in records of segments that are not sent whole. */
 const MAX_RECORDS_BYTES = 4 * 1024 * 1024;
 /** Larger records are rare, and left to be asked for. */
 const MAX_RECORD_BYTES = 256 * 1024;
-/** Of one answer, segments that are sent whole. */
+/** Most bytes of one answer in segments that are sent whole. */
 const WHOLE_BYTES = 1024 * 1024;
-/** Where segments are small a reader looks for their headers in a window of this size, which may begin in a segment that it knows. */
+/** A reader looks for the headers of small segments in a window of this size, which may begin in a segment that it knows. */
 const WINDOW_BYTES = 64 * 1024;
 /** Kept for the next reader. */
 const KEPT_BYTES = 8 * 1024 * 1024;
 
-/** Of a segment. */
+/** The place of a segment. */
 interface Place {
   readonly offset: number;
-  /** Where its commit record is. */
+  /** Offset of its commit record. */
   readonly end: number;
-  /** Where that ends. */
+  /** End of that record. */
   readonly next: number;
 }
 
@@ -90,7 +90,7 @@ export class GrowingFile {
     return offset < first.offset ? [await this.part(source, offset, first.offset)] : [];
   }
 
-  /** Of segments that are not sent whole: the headers, and the newest records, each with the header after it. */
+  /** The parts of segments that are not sent whole: the headers, and the newest records, each with the header after it. */
   private async records(source: CheckedSource, added: readonly Place[]): Promise<FilePart[]> {
     const [first] = added;
     const count = added.length - newest(added).length;
@@ -139,7 +139,7 @@ export class GrowingFile {
   }
 }
 
-/** Of new segments, those that are sent whole. */
+/** The new segments that are sent whole. */
 function newest(added: readonly Place[]): readonly Place[] {
   let bytes = 0;
   let first = added.length;

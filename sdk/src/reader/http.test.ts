@@ -369,7 +369,7 @@ describe('a server in trouble', () => {
   });
 
   it.each(['ftp://host/a.uscope', 'http://', 'core0.uscope', 'http://%zz@host/a'])(
-    '%s is no address',
+    '%s is not an address',
     (url) => {
       expect(() => httpSource(url)).toThrow(/READER_OPEN/);
     },

@@ -92,7 +92,7 @@ export async function readSection(
 }
 
 /**
- * Where the segments of a finalized file are: its segment table; the chain where it has none.
+ * The segments of a finalized file, from its segment table; the chain where it has none.
  * @throws UscopeError FORMAT_CHAIN when table and header disagree.
  */
 export async function openSegmentTable(

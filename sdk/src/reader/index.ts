@@ -8,7 +8,18 @@ export type { Watched } from './kernel/watch.js';
 export { NameIndex } from './names.js';
 export type { OpenOptions } from './options.js';
 export { interpret, isStringRef, payloadLayout, readRaw, TraceEvent } from './payload.js';
-export * from './queries/index.js';
+export { type FieldInterval, type FieldOfSlot, fieldTimeline } from './queries/field-timeline.js';
+export {
+  type Change,
+  type FieldChange,
+  type HistoryOptions,
+  history,
+  type PropertyChange,
+  type SlotCleared,
+  type Watch,
+} from './queries/history.js';
+export { stateBefore } from './queries/state-before.js';
+export { historyOfValues, type WideChange } from './queries/wide-changes.js';
 export type { ScanVisitor } from './scan.js';
 export type { SegmentEntry } from './segment-list.js';
 export type { LoadedSegment } from './segment-loader.js';

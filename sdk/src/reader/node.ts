@@ -55,7 +55,10 @@ export function segmentLimit(environment: NodeJS.ProcessEnv = process.env): numb
   const text = environment[MAX_SEGMENT_VARIABLE];
   if (text === undefined || text === '') return DEFAULT_MAX_SEGMENT_BYTES;
   if (/^[1-9]\d{0,3}$/.test(text)) return Number(text) * 1024 ** 2;
-  throw new UscopeError('ENV_VALUE', `${MAX_SEGMENT_VARIABLE}="${text}" is no number of MiB from 1 to 9999`);
+  throw new UscopeError(
+    'ENV_VALUE',
+    `${MAX_SEGMENT_VARIABLE}="${text}" is not a number of MiB from 1 to 9999`,
+  );
 }
 
 /** Native ZSTD and CRC-32. LZ4 is the reader's own, which needs no separate memory for each segment. */

@@ -1,4 +1,4 @@
-/** Event payloads (docs/format.md#packing): where each field lies, and reading one. */
+/** Event payloads (docs/reference/format.md#packing): where each field lies, and reading one. */
 import {
   type EnumDef,
   type EventDef,

@@ -1,4 +1,4 @@
-/** The chain of segments of a live file (docs/format.md#segment-chain), walked from its tail. */
+/** The chain of segments of a live file (docs/reference/format.md#segment-chain), walked from its tail. */
 import { UscopeError } from '../base/errors.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../format/segment.js';
 import { chainError, readSegmentHeader, SegmentColumns, safeOffset, segmentSize } from './segment-list.js';

@@ -1,6 +1,6 @@
 /**
- * Where the segments are: in the segment table of a finalized file (docs/format.md#segment-table), which is looked into page by page and never held as a whole, or in
- * memory, as the chain of a live one gave them (docs/format.md#segment-chain).
+ * Finds the segments: in the segment table of a finalized file (docs/reference/format.md#segment-table), which is looked into page by page and never held as a whole, or in
+ * memory, as the chain of a live one gave them (docs/reference/format.md#segment-chain).
  */
 import { UscopeError } from '../base/errors.js';
 import { decodeSegmentHeader, SEGMENT_HEADER_SIZE, type SegmentHeader } from '../format/segment.js';

@@ -112,7 +112,7 @@ export class SegmentLoader {
     return packed;
   }
 
-  /** As `packedCached`, without keeping it. */
+  /** Like `packedCached`, without keeping it. */
   async packed(index: number): Promise<PackedSegment> {
     return this.cache.get(index)?.packed ?? this.fetch(index);
   }
@@ -176,7 +176,7 @@ export class SegmentLoader {
     return { packed, kernel: takeKernel(space, (one) => one.holds(packed.blob.bytes)) };
   }
 
-  /** As `packedCached`, but read into a kernel's memory where that is possible: valid until it is used for another one. */
+  /** Like `packedCached`, but read into a kernel's memory where that is possible: valid until it is used for another one. */
   async packedIn(index: number, kernel: SegmentKernel): Promise<PackedSegment> {
     if (this.cache.has(index) || !this.source.readsInto) return this.packedCached(index);
     const known = kernel.packedOf(this.token, index) as PackedSegment | null;

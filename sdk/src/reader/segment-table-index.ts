@@ -1,8 +1,7 @@
-/** The segment table of a finalized file (docs/format.md#segment-table), looked into where it is asked: a table of a million segments costs no more than one of ten. */
+/** The segment table of a finalized file (docs/reference/format.md#segment-table), looked into where it is asked: a table of a million segments costs no more than one of ten. */
 import { type FileHeader, HEADER_NUM_SEGMENTS_OFFSET } from '../format/header.js';
 import type { SectionEntry } from '../format/section-table.js';
-import { SEGMENT_HEADER_SIZE } from '../format/segment.js';
-import { SEGMENT_ENTRY_SIZE } from '../format/segment-table.js';
+import { SEGMENT_ENTRY_SIZE, SEGMENT_HEADER_SIZE } from '../format/segment.js';
 import { PagedSource } from './paged-source.js';
 import { chainError, checkOrder, type SegmentEntry, type SegmentPlaces, safeOffset } from './segment-list.js';
 import type { CheckedSource } from './source.js';

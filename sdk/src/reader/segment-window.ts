@@ -3,7 +3,7 @@ import { giveBack, type SegmentKernel, takeKernel } from './kernel/segment-kerne
 import type { LoadedSegment, SegmentLoader } from './segment-loader.js';
 
 export class SegmentWindow {
-  /** Where they lie; null where there is no compiled code, or not so much memory. */
+  /** Their address; null where there is no compiled code, or not so much memory. */
   readonly kernel: SegmentKernel | null;
 
   /**

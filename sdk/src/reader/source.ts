@@ -1,5 +1,5 @@
 /**
- * Where a trace's bytes come from. The reader only asks for ranges, so files, browser blobs, HTTP ranges and memory
+ * A source of a trace's bytes. The reader only asks for ranges, so files, browser blobs, HTTP ranges and memory
  * look alike to it. `reader/node.ts` has the file source; this file is free of Node.
  */
 import { UscopeError } from '../base/errors.js';
@@ -81,7 +81,7 @@ export class CheckedSource {
     return this.source.readInto !== undefined;
   }
 
-  /** As `upTo`, in memory of the caller's: its first bytes, as many as there are. Only where `readsInto`. */
+  /** Like `upTo`, in memory of the caller's: its first bytes, as many as there are. Only where `readsInto`. */
   async into(target: Uint8Array, offset: number): Promise<Uint8Array> {
     const { source } = this;
     await this.reaches(offset + target.byteLength);

@@ -1,5 +1,5 @@
 /**
- * State at a time (docs/format.md#reading-a-file): the checkpoint of the segment that holds it, then that segment's frames up to it.
+ * State at a time (docs/reference/format.md#reading-a-file): the checkpoint of the segment that holds it, then that segment's frames up to it.
  */
 import { UscopeError } from '../base/errors.js';
 import type { Schema } from '../format/types.js';

@@ -1,5 +1,5 @@
 /**
- * Runtime strings (docs/format.md#string-table), which STRING_REF values name by index: from the string table of a finalized file, from the commit records of a live one.
+ * Runtime strings (docs/reference/format.md#string-table), which STRING_REF values name by index: from the string table of a finalized file, from the commit records of a live one.
  * Nothing is loaded until it is asked for, and no more is kept than a bounded cache: tables may be larger than memory.
  */
 import { isUscopeError } from '../base/errors.js';
@@ -14,7 +14,7 @@ import type { Warnings } from './warnings.js';
 
 /** Bytes that decoded strings take, about, of those kept between two calls of `load`. */
 const CACHE_BYTES = 16 * 1024 * 1024;
-/** Of a string besides its characters, with its entry of the cache. */
+/** Bytes of a string besides its characters, with its entry of the cache. */
 const STRING_BYTES = 64;
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
@@ -53,7 +53,7 @@ export class TraceStrings {
   /**
    * Text of string `index`; null when the trace has no such string: the index is damaged, the trace has no strings, or (in a live
    * trace of another writer) they are written at its end only.
-   * @throws UscopeError READER_RANGE for what is no whole number
+   * @throws UscopeError READER_RANGE for what is not a whole number
    */
   async get(index: number | bigint): Promise<string | null> {
     const number = Number(wholeNumber(index, 'the index of a string'));
@@ -85,7 +85,7 @@ export class TraceStrings {
   }
 
   /**
-   * As `load`, for all strings of a trace whose string table takes at most this number of bytes. False, and nothing was done: it is larger, damaged,
+   * Like `load`, for all strings of a trace whose string table takes at most this number of bytes. False, and nothing was done: it is larger, damaged,
    * or not written yet. Not part of the public interface.
    */
   async loadAll(mostBytes: number): Promise<boolean> {

@@ -1,4 +1,4 @@
-/** The trace summary of a finalized trace (docs/format.md#trace-summary), and its levels (docs/format.md#names-of-calls). */
+/** The trace summary of a finalized trace (docs/reference/format.md#trace-summary), and its levels (docs/reference/format.md#names-of-calls). */
 import { maxOf } from '../base/arrays.js';
 import { UscopeError } from '../base/errors.js';
 import { type SectionEntry, SectionType } from '../format/section-table.js';
@@ -13,7 +13,7 @@ import {
 import { findSection, readSection } from './index-loader.js';
 import type { CheckedSource } from './source.js';
 
-/** One level of the summary (docs/format.md#trace-summary): density and counters, each as far as it has that level. */
+/** One level of the summary (docs/reference/format.md#trace-summary): density and counters, each as far as it has that level. */
 export interface SummaryLevel {
   /** Cycles per bucket. */
   readonly intervalCycles: bigint;

@@ -28,7 +28,7 @@ export class TraceState {
     return this.raw.value(def.storageId, slot, this.names.field(def, field));
   }
 
-  /** Value of a storage property (docs/format.md#storage-properties) as stored. @throws UscopeError READER_NAME */
+  /** Value of a storage property (docs/reference/format.md#storage-properties) as stored. @throws UscopeError READER_NAME */
   property(storage: string | number, property: string | number): bigint {
     const def = this.names.storage(storage);
     return this.raw.property(def.storageId, this.names.property(def, property));

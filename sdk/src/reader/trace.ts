@@ -1,5 +1,5 @@
 /**
- * A trace opened for reading, finalized or still being written (docs/format.md#names-of-calls). Everything is read when it is asked for; a question touches only the
+ * A trace opened for reading, finalized or still being written (docs/reference/format.md#names-of-calls). Everything is read when it is asked for; a question touches only the
  * segments it needs.
  */
 import { crc32 } from '../base/crc32.js';
@@ -185,7 +185,7 @@ export class Trace {
     return this.currentSession;
   }
 
-  /** What was found to differ from docs/format.md, so far. */
+  /** What was found to differ from docs/reference/format.md, so far. */
   get warnings(): readonly TraceWarning[] {
     return this.warningLog.list;
   }
@@ -293,7 +293,7 @@ export class Trace {
   // -- summary
 
   /**
-   * The trace summary (docs/format.md#trace-summary), TSUM or CSUM; null when the trace has none (live, or written without). Read once and
+   * The trace summary (docs/reference/format.md#trace-summary), TSUM or CSUM; null when the trace has none (live, or written without). Read once and
    * then shared, unless it is larger than `cacheBytes`: do not change it.
    */
   summary(): Promise<TraceSummary | null> {
@@ -449,7 +449,7 @@ export class Trace {
 
   // -- bytes
 
-  /** Offset and size of a section of a finalized trace (docs/format.md#section-table); null: it has no such section. */
+  /** Offset and size of a section of a finalized trace (docs/reference/format.md#section-table); null: it has no such section. */
   section(type: number): { readonly offset: number; readonly size: number } | null {
     const section = findSection(this.sections, type);
     return section ? { offset: Number(section.offset), size: Number(section.size) } : null;

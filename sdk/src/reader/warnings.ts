@@ -1,4 +1,4 @@
-/** Things a trace does that are not as docs/format.md says, yet readable: each kind is noted once. */
+/** Things a trace does that are not as docs/reference/format.md says, yet readable: each kind is noted once. */
 export type WarningKind =
   | 'damaged-preamble'
   | 'checkpoints-after-segment'

@@ -49,7 +49,7 @@ export function typed(value: Recordable): TypedValue {
   const one = typeof value === 'object' ? value : PLAIN[typeof value]?.(value as never);
   if (one && isOfType(one)) return one;
   const type = one ? TYPE_NAMES[one.type] : 'any type';
-  throw new UscopeError('CONVERT_SOURCE', `${String(one?.value ?? value)} is no value of ${type}`);
+  throw new UscopeError('CONVERT_SOURCE', `${String(one?.value ?? value)} is not a value of ${type}`);
 }
 
 function isOfType({ type, value }: TypedValue): boolean {
@@ -100,7 +100,7 @@ export interface RecordingBackend {
 
 /**
  *     const database = new TxDatabase('run');
- *     database.register(new TextBackend(output));
+ *     database.register(new FtrBackend(output));
  *     const bus = database.fiber('top.bus', 'transactor');
  *     const read = bus.generator('read', { begin: [{ name: 'addr', type: FtrType.UNSIGNED }] });
  *     const one = read.begin(100n, { addr: 0x40 });

@@ -1,4 +1,4 @@
-/** Transaction recording: what to record, and backends that do it as text, FTR or µScope. */
+/** Transaction recording: what to record, and backends that do it as FTR or µScope. */
 export { FtrPhase, FtrType } from '../formats/ftr/index.js';
 export {
   type Attributes,
@@ -16,5 +16,4 @@ export {
 } from './frontend.js';
 export { FtrBackend } from './ftr-backend.js';
 export { addTransactionScope, RECORDING_SCOPE, transactionSchema } from './schema.js';
-export { TextBackend } from './text-backend.js';
 export { type EventSink, TransactionEvents, UscopeBackend } from './uscope-backend.js';

@@ -13,16 +13,7 @@ import { MemoryOutput } from '../formats/ftr/index.js';
 import { memorySource } from '../reader/index.js';
 import { openTraceFile } from '../reader/node.js';
 import { parseSchema } from '../schema/index.js';
-import {
-  FtrBackend,
-  FtrType,
-  TextBackend,
-  TxDatabase,
-  transactionSchema,
-  tx,
-  UscopeBackend,
-} from './index.js';
-import { timeText } from './text-backend.js';
+import { FtrBackend, FtrType, TxDatabase, transactionSchema, tx, UscopeBackend } from './index.js';
 
 // Hundreds of cases are tried, which a busy machine takes long for.
 limitOfFile(MANY_CASES_MS);
@@ -82,53 +73,6 @@ async function throughUscope(fill: (database: TxDatabase) => void): Promise<Uint
 }
 
 describe('a recording', () => {
-  it('as text has a line per act', async () => {
-    const output = new MemoryOutput();
-    const database = new TxDatabase('run').register(new TextBackend(output));
-    record(database);
-    await database.close();
-    expect(new TextDecoder().decode(output.bytes).split('\n')).toEqual([
-      'scv_tr_stream (ID 1, name "tr.pipelined", kind "transactor")',
-      'scv_tr_generator (ID 2, name "read", scv_tr_stream 1,',
-      'begin_attribute (ID 0, name "addr", type "UNSIGNED")',
-      'end_attribute (ID 1, name "result", type "STRING")',
-      ')',
-      'tx_begin 1 2 100 ns',
-      'a 0',
-      'tx_record_attribute 1 "data_size" UNSIGNED = 24',
-      'scv_tr_stream (ID 3, name "tr.addr", kind "transactor")',
-      'scv_tr_generator (ID 4, name "addr", scv_tr_stream 3,',
-      ')',
-      'tx_begin 2 4 100 ns',
-      'tx_record_attribute 2 "x" BOOLEAN = true',
-      'tx_record_attribute 2 "x" INTEGER = -5',
-      'tx_relation "addr_phase" 2 1',
-      'tx_record_attribute 2 "e" ENUMERATION = "RED"',
-      'tx_record_attribute 2 "i" INTEGER = 5',
-      'tx_record_attribute 2 "f" FLOATING_POINT_NUMBER = 1.5',
-      'tx_record_attribute 2 "d" FLOATING_POINT_NUMBER = 3',
-      'tx_record_attribute 2 "bv" BIT_VECTOR = "0101"',
-      'tx_record_attribute 2 "lv" LOGIC_VECTOR = "01XZ"',
-      'tx_record_attribute 2 "fx" FIXED_POINT_INTEGER = -2.25',
-      'tx_record_attribute 2 "ufx" UNSIGNED_FIXED_POINT_INTEGER = 2.25',
-      'tx_record_attribute 2 "p" POINTER = 32765',
-      'tx_record_attribute 2 "t" TIME = 12345',
-      'tx_record_attribute 2 "u" UNSIGNED = 18446744073709551615',
-      'tx_record_attribute 2 "s" STRING = "a \\"b\\"\\nµ\0"',
-      'tx_end 2 4 180500 ps',
-      'tx_end 1 2 2 us',
-      'a "ok"',
-      'tx_begin 3 4 3 ms',
-      '',
-    ]);
-    expect([0n, 1n, 1_000_000_000_000n, 5_000_000_000_000_000n].map(timeText)).toEqual([
-      '0 s',
-      '1 ps',
-      '1 s',
-      '5000 s',
-    ]);
-  });
-
   it('as FTR and as µScope says the same', async () => {
     const [ftr, uscope] = [
       await contentOf(memorySource(await throughFtr(record))),

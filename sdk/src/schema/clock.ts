@@ -1,7 +1,7 @@
 import { type ClockDef, INHERIT_CLOCK, NO_ID, type Schema } from '../format/types.js';
 
 /**
- * The clock of a scope: its own, or that of the nearest scope above that names one (docs/format.md#scopes). Where none does, the first clock of the
+ * The clock of a scope: its own, or that of the nearest scope above that names one (docs/reference/format.md#scopes). Where none does, the first clock of the
  * schema. `scopeId` 0xFFFF, root level, is scope 0.
  * @returns undefined only if the schema has no clocks
  */

@@ -1,4 +1,4 @@
-/** The scope `uscope` with the event `control`: what was switched off, switched on and triggered while a trace was recorded (docs/control.md). */
+/** The scope `uscope` with the event `control`: what was switched off, switched on and triggered while a trace was recorded (docs/how-to/control.md). */
 import { isUscopeError } from '../base/errors.js';
 import { FieldType, INHERIT_CLOCK, NO_ID, type Schema } from '../format/types.js';
 import { validateSchema } from './validate.js';

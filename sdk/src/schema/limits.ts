@@ -7,13 +7,13 @@ export const GRAMMAR_VERSION = 1;
 export const MAX_TEXT_BYTES = 4 * 1024 * 1024;
 /** Scopes between the root and a definition, the root not counted. */
 export const MAX_SCOPE_DEPTH = 64;
-/** docs/format.md#string-pool: bytes of the string pool, terminators included. */
+/** docs/reference/format.md#string-pool: bytes of the string pool, terminators included. */
 export const MAX_POOL_BYTES = MAX_STRING_POOL_BYTES;
 /** Characters of one name or value: what the pool could hold if there were no other. */
 export const MAX_STRING_CHARS = MAX_STRING_POOL_BYTES;
 /** Characters of the path of a scope: names below it repeat it in messages and tables. */
 export const MAX_SCOPE_PATH_CHARS = 4096;
-/** docs/format.md#schema-header: `string_pool_offset` is 16 bits wide, so header and definitions end below this. */
+/** docs/reference/format.md#schema-header: `string_pool_offset` is 16 bits wide, so header and definitions end below this. */
 export const MAX_DEFINITION_BYTES = 65_535;
 export const MAX_ENUMS = 255;
 export const MAX_ENUM_VALUES = 255;
@@ -26,13 +26,13 @@ export const MAX_SLOT_BYTES = 65_520;
 /** Bytes of all storages together: writer and reader hold them in memory and every checkpoint repeats them. */
 export const MAX_STATE_BYTES = 256 * 1024 * 1024;
 
-/** Bytes a storage takes in memory and at most in a checkpoint (docs/format.md#checkpoints). */
+/** Bytes a storage takes in memory and at most in a checkpoint (docs/reference/format.md#checkpoints). */
 export function storageBytes(storage: StorageDef): number {
   const mask = storage.flags & SF_SPARSE ? (storage.numSlots + 7) >>> 3 : 0;
   return storage.numSlots * packedSize(storage.fields) + packedSize(storage.properties) + mask;
 }
 
-/** Bytes of the schema chunk in front of its string pool (docs/format.md#schema). */
+/** Bytes of the schema chunk in front of its string pool (docs/reference/format.md#schema). */
 export function definitionBytes(schema: Schema): number {
   let size = 12 + 8 * schema.clocks.length + 12 * schema.scopes.length + 8 * schema.summaryFields.length;
   for (const def of schema.enums) size += 4 + 4 * def.values.length;

@@ -1,4 +1,4 @@
-/** Schema text -> checked schema. The grammar is described in docs/schema.md. */
+/** Schema text -> checked schema. The grammar is described in docs/reference/schema.md. */
 import type { UscopeError } from '../base/errors.js';
 import type { DutProperties, Schema } from '../format/types.js';
 import { bindVariables } from './bind.js';

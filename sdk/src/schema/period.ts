@@ -1,13 +1,7 @@
 /** Clock periods as people write them: `1000`, `1 ns`, `1.25 ns`, `400 MHz`. */
+import { FS_PER_UNIT } from '../base/units.js';
 import { MAX_PERIOD_PS } from './limits.js';
 
-const PERIOD_UNITS: Readonly<Record<string, bigint>> = {
-  fs: 1n,
-  ps: 1_000n,
-  ns: 1_000_000n,
-  us: 1_000_000_000n,
-  ms: 1_000_000_000_000n,
-};
 const FREQUENCY_UNITS: Readonly<Record<string, bigint>> = {
   hz: 1n,
   khz: 1_000n,
@@ -26,13 +20,13 @@ export function parsePeriod(text: string): { readonly ps: number } | { readonly 
   // The number is digits / scale, exactly.
   const digits = BigInt(whole + fraction);
   const scale = 10n ** BigInt(fraction.length);
-  const period = own(PERIOD_UNITS, unit);
+  const period = own(FS_PER_UNIT, unit);
   if (period !== undefined) return wholePs(text, digits * period, scale * 1_000n);
   const frequency = own(FREQUENCY_UNITS, unit.toLowerCase());
   if (frequency === undefined) {
     return { problem: `"${text}" has the unknown unit "${unit}"; ${PERIOD_FORMS}` };
   }
-  if (digits === 0n) return { problem: `"${text}" is no frequency; write 0 for an unknown period` };
+  if (digits === 0n) return { problem: `"${text}" is not a frequency; write 0 for an unknown period` };
   return wholePs(text, 1_000_000_000_000n * scale, digits * frequency);
 }
 

@@ -99,7 +99,7 @@ export class FieldReader {
       .flatMap((item) => this.fields(item, what, 'field'));
   }
 
-  /** A field or property; of a wide one (`{bits: 512}`) its pieces (docs/format.md#wide-fields). */
+  /** A field or property; of a wide one (`{bits: 512}`) its pieces (docs/reference/format.md#wide-fields). */
   fields(entry: Entry, owner: string, noun: 'field' | 'property'): FieldDef[] {
     const what = `${noun} "${entry.key}" of ${owner}`;
     const entries = this.nodes.source.isMap(entry.value)

@@ -1,4 +1,4 @@
-/** Checked schema -> schema text, in the grammar of docs/schema.md. */
+/** Checked schema -> schema text, in the grammar of docs/reference/schema.md. */
 
 import { Document, isMap, isScalar, isSeq, type Node, type Pair, type Scalar, type YAMLMap } from 'yaml';
 import { appendAll } from '../base/arrays.js';

@@ -5,7 +5,7 @@ export type BuiltinTypeName = 'u8' | 'u16' | 'u32' | 'u64' | 'i8' | 'i16' | 'i32
 export type StorageKind = 'sparse' | 'dense' | 'buffer' | 'dense_buffer';
 export type RoleName = 'plain' | 'head' | 'tail';
 
-/** docs/format.md#field-types, without ENUM: an enum type is written as the name of the enum. */
+/** docs/reference/format.md#field-types, without ENUM: an enum type is written as the name of the enum. */
 export const BUILTIN_TYPES: ReadonlyMap<string, FieldType> = new Map<BuiltinTypeName, FieldType>([
   ['u8', FieldType.U8],
   ['u16', FieldType.U16],
@@ -19,7 +19,7 @@ export const BUILTIN_TYPES: ReadonlyMap<string, FieldType> = new Map<BuiltinType
   ['string', FieldType.STRING_REF],
 ]);
 
-/** docs/format.md#storage-flags */
+/** docs/reference/format.md#storage-flags */
 export const STORAGE_KINDS: ReadonlyMap<string, number> = new Map<StorageKind, number>([
   ['sparse', SF_SPARSE],
   ['dense', 0],

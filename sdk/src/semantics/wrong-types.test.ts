@@ -4,8 +4,8 @@ import { TraceBuilder } from '../../../test/support/build-trace.js';
 import { modelSchema, runModel } from '../../../test/support/pipeline-model.js';
 import { fieldTimeline, history, memorySource, openTrace } from '../reader/index.js';
 import { stateBefore } from '../reader/queries/state-before.js';
-import * as cpu from './cpu/index.js';
-import { findCore } from './cpu/index.js';
+import * as cpu from './public-cpu.js';
+import { findCore } from './public-cpu.js';
 
 const { frames } = runModel((below) => below >> 1, 20);
 const bytes = new TraceBuilder({ schema: modelSchema() }).segment({ frames }).finalize().bytes;

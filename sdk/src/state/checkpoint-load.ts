@@ -1,4 +1,4 @@
-/** Checkpoint bytes -> storage state (docs/format.md#checkpoints), straight into the cells. Every size is checked before it is used. */
+/** Checkpoint bytes -> storage state (docs/reference/format.md#checkpoints), straight into the cells. Every size is checked before it is used. */
 import { UscopeError } from '../base/errors.js';
 import { BLOCK_HEADER_BYTES, CELL_BYTES, IS_LITTLE_ENDIAN } from './checkpoint-state.js';
 import { finish, type Steps } from './steps.js';

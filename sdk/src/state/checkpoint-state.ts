@@ -1,4 +1,4 @@
-/** Storage state -> checkpoint bytes (docs/format.md#checkpoints), straight from the cells: no intermediate values. checkpoint-load.ts is the way back. */
+/** Storage state -> checkpoint bytes (docs/reference/format.md#checkpoints), straight from the cells: no intermediate values. checkpoint-load.ts is the way back. */
 import type { StateLayout } from './layout.js';
 import type { Steps } from './steps.js';
 import type { StorageState } from './storage-state.js';

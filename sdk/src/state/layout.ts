@@ -19,7 +19,7 @@ export interface StateLayout {
   readonly sparse: Uint8Array;
   /** 1 where SF_BUFFER is set. */
   readonly buffer: Uint8Array;
-  /** Packed bytes of one slot and of all properties (docs/format.md#packing). */
+  /** Packed bytes of one slot and of all properties (docs/reference/format.md#packing). */
   readonly slotBytes: Uint32Array;
   readonly propertyBytes: Uint32Array;
   /** First cell of slot 0; slot s, field f is cell `cellBase + s * numFields + f`. */

@@ -1,5 +1,5 @@
 /**
- * State of all storages at one instant: what checkpoints store (docs/format.md#checkpoints) and deltas change (docs/format.md#delta-ops).
+ * State of all storages at one instant: what checkpoints store (docs/reference/format.md#checkpoints) and deltas change (docs/reference/format.md#delta-ops).
  */
 import { UscopeError } from '../base/errors.js';
 import { Action, type Schema } from '../format/types.js';
@@ -101,7 +101,7 @@ export class StorageState {
     }
   }
 
-  /** Slots of dense storages are always valid (docs/format.md#storage-flags). */
+  /** Slots of dense storages are always valid (docs/reference/format.md#storage-flags). */
   slotValid(storageId: number, slot: number): boolean {
     this.check(Action.CLEAR, storageId, slot, 0);
     return this.layout.sparse[storageId] === 0 || this.slotOccupied(storageId, slot);
@@ -132,7 +132,7 @@ export class StorageState {
     return counted ? this.occupied[storageId] : layout.numSlots[storageId];
   }
 
-  /** The checkpoint of this state: one block per storage, in schema order (docs/format.md#checkpoints). `allocate` as in `encodeCheckpoint`. */
+  /** The checkpoint of this state: one block per storage, in schema order (docs/reference/format.md#checkpoints). `allocate` as in `encodeCheckpoint`. */
   encodeCheckpoint(allocate?: (size: number) => Uint8Array): Uint8Array {
     return encodeCheckpoint(this, allocate);
   }

@@ -1,4 +1,4 @@
-/** Where string references (FT_STRING_REF, docs/format.md#string-table) are: in the cells of a state, and in the payloads of events. */
+/** Finds string references (FT_STRING_REF, docs/reference/format.md#string-table): in the cells of a state, and in the payloads of events. */
 import { type FieldDef, FieldType, fieldSize } from '../format/types.js';
 import { finish, type Steps } from './steps.js';
 import type { StorageState } from './storage-state.js';

@@ -4,12 +4,13 @@
  * are in the copy for good.
  */
 import type { FrameCursor } from '../format/frame.js';
-import type { LoadedSegment } from '../reader/index.js';
+import type { LoadedSegment, Trace } from '../reader/index.js';
+import { stateBefore } from '../reader/queries/state-before.js';
 import type { StorageState } from '../state/storage-state.js';
 
 const BLOCK_HEADER_BYTES = 8;
 
-/** Content of one storage: a checkpoint block (docs/format.md#checkpoints) without its properties. */
+/** Content of one storage: a checkpoint block (docs/reference/format.md#checkpoints) without its properties. */
 export interface FoundSnapshot {
   readonly storageId: number;
   readonly content: Uint8Array;
@@ -75,4 +76,9 @@ function contentsOf(checkpoint: Uint8Array, { layout }: StorageState): Map<numbe
 
 function isEqual(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
+}
+
+/** For frames copied from `fromPs` on. null: checkpoints of other writers' files mean nothing beyond their frames. */
+export async function snapshotFinder(trace: Trace, fromPs: bigint): Promise<SnapshotFinder | null> {
+  return trace.session === null ? null : new SnapshotFinder(await stateBefore(trace, fromPs), fromPs);
 }

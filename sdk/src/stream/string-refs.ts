@@ -1,4 +1,4 @@
-/** Which fields of a schema are string references (FT_STRING_REF, docs/format.md#string-table), and which strings a segment or a state refers to. */
+/** Which fields of a schema are string references (FT_STRING_REF, docs/reference/format.md#string-table), and which strings a segment or a state refers to. */
 import { CursorItem, type FrameCursor } from '../format/frame.js';
 import { Action, type Schema } from '../format/types.js';
 import type { LoadedSegment } from '../reader/index.js';

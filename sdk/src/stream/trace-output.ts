@@ -2,6 +2,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Turns } from '../base/turns.js';
 import { type SessionInfo, SessionStatus } from '../format/session-chunk.js';
+import type { CompressionName } from '../format/types.js';
+import type { SegmentIndexerFactory } from '../writer/contract/segment-indexer.js';
+import type { SummarizerFactory } from '../writer/frames/summarizer.js';
 import { openNodeOutput, RecordWriter, type TraceStats, type WriterOptions } from '../writer/index.js';
 import { LateSyncs } from '../writer/output/late-syncs.js';
 
@@ -101,4 +104,22 @@ export function endOf(sessions: readonly (SessionInfo | null)[]) {
     lost: known.reduce((sum, { lost }) => sum + lost, 0n),
     rejected: known.reduce((sum, { rejected }) => sum + rejected, 0n),
   };
+}
+
+/** Options of a conversion that makes a new trace of others. */
+export interface RewriteOptions {
+  /** Where the new trace goes; see `writeAtomically` for files that appear whole. */
+  readonly path: string;
+  /** Default: that of the trace, the longest of several. */
+  readonly checkpointIntervalPs?: bigint | undefined;
+  readonly compression?: CompressionName | undefined;
+  /** The smallest file: ZSTD, half the checkpoints unless `checkpointIntervalPs` is given, and a coarse summary. */
+  readonly small?: boolean | undefined;
+  /** Gathers the summary of the new trace. */
+  readonly summarizer?: SummarizerFactory | null | undefined;
+  /** Makes the index of the new trace; without one it has none. */
+  readonly index?: SegmentIndexerFactory | null | undefined;
+  /** Called now and then with the part that is done, 0 to 1. */
+  readonly onProgress?: ((part: number) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }

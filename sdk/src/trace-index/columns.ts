@@ -1,5 +1,5 @@
 /**
- * Columns of numbers, one number per row, in the shortest of some forms (docs/format.md#index-columns). Numbers are unsigned 64-bit; of what may be
+ * Columns of numbers, one number per row, in the shortest of some forms (docs/reference/format.md#index-columns). Numbers are unsigned 64-bit; of what may be
  * negative, the zigzag form. The compiled twin is sdk/kernel/index/columns.c.
  */
 import { type ByteReader, ByteWriter } from '../base/bytes.js';
@@ -252,7 +252,7 @@ function decodeColumn(
     if (smallDifferences(reader, column, isSigned)) return;
     reader.offset = start;
     wideDifferences(reader, column, isSigned);
-  } else throw reader.error('FORMAT_VALUE', `${form} is no form of a column`, at);
+  } else throw reader.error('FORMAT_VALUE', `${form} is not a form of a column`, at);
 }
 
 function readPacked(reader: ByteReader, at: number, column: Float64Array, isSigned: boolean): void {

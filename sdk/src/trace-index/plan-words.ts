@@ -16,6 +16,7 @@
 import { crc32 } from '../base/crc32.js';
 import {
   fieldSize,
+  isCounterStorage,
   packedSize,
   type Schema,
   SF_BUFFER,
@@ -23,7 +24,6 @@ import {
   type StorageDef,
 } from '../format/types.js';
 import { payloadLayout } from '../reader/index.js';
-import { isCounterStorage } from '../semantics/cpu/counter-storage.js';
 import { type PayloadField, payloadField } from '../semantics/cpu/payload-field.js';
 import { type Channel, ChannelKind, type ClockGroup, type Labels, type PlannedCore } from './channels.js';
 import { type SlotField, stringOffsets } from './row-plan.js';

@@ -7,6 +7,7 @@ import {
   type EnumDef,
   type EventDef,
   FieldType,
+  isCounterStorage,
   qualifiedName,
   type Schema,
   SF_BUFFER,
@@ -16,7 +17,6 @@ import {
 import { payloadLayout, type Trace } from '../reader/index.js';
 import { clockOfScope } from '../schema/clock.js';
 import { type CoreEvent, type CpuCore, findCores } from '../semantics/cpu/cores.js';
-import { isCounterStorage } from '../semantics/cpu/counter-storage.js';
 import { type Channel, ChannelKind, type ClockGroup, type Labels, type PlannedCore } from './channels.js';
 import { crcOfWords, encodePlan } from './plan-words.js';
 import { rowPlan } from './row-plan.js';

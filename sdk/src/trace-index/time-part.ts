@@ -1,5 +1,5 @@
 /**
- * The parts TIME and OCCUPANCY of a container (docs/format.md#index-containers): what happened in a segment per 256 cycles, and for how long
+ * The parts TIME and OCCUPANCY of a container (docs/reference/format.md#index-containers): what happened in a segment per 256 cycles, and for how long
  * each buffer held how many.
  *
  * A segment answers for the time from the last frame of the segment before (`fromPs`; for the first its start) to its last frame (`toPs`),

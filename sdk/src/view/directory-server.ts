@@ -40,7 +40,7 @@ export interface ViewedDirectory {
   /** A trace of it is being looked at: called with every read, and to return at once. */
   looking?(): void;
   /** Answers SQL about a trace that `open` has opened; without it nobody asks. */
-  sql?(trace: OpenTrace): SqlAnswerer;
+  sql?(trace: OpenTrace): SqlAnswerer | null;
   /** Without it nobody commands. @returns plain values for the page */
   control?(command: ViewCommand): Promise<unknown>;
 }
@@ -170,7 +170,7 @@ class DirectorySites {
   private async command(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!this.directory.control) return refuse(response, 403, 'this page only shows, and commands nothing');
     const command = commandOf(await bodyOf(request, MAX_COMMAND_BYTES));
-    if (!command) return refuse(response, 400, 'this is no command');
+    if (!command) return refuse(response, 400, 'this is not a command');
     try {
       sendJson(response, await this.directory.control(command));
     } catch (error) {

@@ -287,7 +287,7 @@ describe('what a trace has got since', () => {
       expect(() => decodeGrownParts(encoded.subarray(0, length)), `${length} bytes`).toThrow(/FORMAT_LENGTH/);
   });
 
-  it('is nothing of a file that is no trace, or is cut', async () => {
+  it('is nothing of a file that is not a trace, or is cut', async () => {
     const { bytes } = builder;
     for (const damaged of [
       new Uint8Array(0),

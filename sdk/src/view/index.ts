@@ -1,20 +1,14 @@
 /** The viewer: its page, and the small server for it. */
 
-export { CANVAS_PACKAGE } from '../base/canvas-package.js';
 export { openBrowser } from './browser.js';
-export { type CanvasPictureRequest, drawPicture } from './canvas/draw-picture.js';
-export { findChromium } from './chromium/find.js';
-export { type PictureRequest, takePicture } from './chromium/take-picture.js';
 export {
   serveDirectory,
   type ViewCommand,
   type ViewedDirectory,
 } from './directory-server.js';
+export { drawPicture, PICTURE_FORMS, type Picture } from './draw-picture.js';
 export { type ExportedView, exportView } from './export.js';
 export type { Opening, OpeningStatus } from './opening.js';
-export { choosePainter, PAINTERS, type Painter } from './painter.js';
-export { PICTURE_FORMS } from './picture-forms.js';
-export type { Picture } from './pictures/picture.js';
 export { ServedProgram } from './program.js';
 export { type OpenTrace, openServedTrace, type ServedTraceOptions } from './served-trace.js';
 export {

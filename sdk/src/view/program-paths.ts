@@ -1,4 +1,4 @@
-/** Where a page finds what is known of the program. */
+/** The paths of a page that answer about the program. */
 
 export const PROGRAM_PATH = '/program.elf';
 export const LINES_PATH = '/lines.json';

@@ -29,7 +29,7 @@ export class ServedProgram implements ProgramSource {
     private readonly texts: SourceTexts,
   ) {}
 
-  /** @throws UscopeError READER_OPEN, CONVERT_*: it cannot be read, is no ELF file or has no symbols */
+  /** @throws UscopeError READER_OPEN, CONVERT_*: it cannot be read, is not an ELF file or has no symbols */
   static async open(path: string, { sources = [], onOutside }: ProgramOptions = {}): Promise<ServedProgram> {
     const bytes = await readProgram(path);
     const symbols = ElfSymbols.parse(bytes);

@@ -222,7 +222,7 @@ function remember<T>(entries: Map<string, T>, key: string, value: T, most: numbe
 
 /**
  * Its header, which each commit changes. What is written before it is not committed. A commit writes the number of segments last, when their place
- * is known already: that is no news.
+ * is known already: that is not news.
  */
 async function markOf(source: Source): Promise<string> {
   const header = await source.read(0, HEADER_SIZE);

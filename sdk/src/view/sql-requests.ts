@@ -42,7 +42,7 @@ export async function answerSql(
   answerer: SqlAnswerer,
 ): Promise<void> {
   const wanted = wantedOf(await bodyOf(request, MAX_QUESTION_BYTES));
-  if (wanted === null) return refuse(response, 400, 'this is no question');
+  if (wanted === null) return refuse(response, 400, 'this is not a question');
   // A page that is closed, or cancels, ends its connection.
   const gone = new AbortController();
   const end = (): void => gone.abort();

@@ -2,7 +2,7 @@
 import { blobSource, httpSource, openTrace } from '../reader/index.js';
 import { serve } from './serve.js';
 
-/** Of the worker's global scope, what is used. */
+/** The parts of the worker's global scope that are used. */
 interface WorkerScope {
   postMessage(message: unknown, move: readonly ArrayBuffer[]): void;
   onmessage: ((event: { readonly data: unknown }) => void) | null;

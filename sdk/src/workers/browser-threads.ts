@@ -1,7 +1,7 @@
 /** Threads of the pool in a page: Web Workers. */
 import type { StartThread, ThreadListener } from './thread.js';
 
-/** Of a Web Worker, what is used. */
+/** The parts of a Web Worker that are used. */
 interface WebWorker {
   postMessage(message: unknown, move: readonly ArrayBuffer[]): void;
   terminate(): void;

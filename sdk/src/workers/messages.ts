@@ -3,7 +3,7 @@ import type { ErrorCode } from '../base/codes.js';
 import { type ErrorPlace, isUscopeError, UscopeError } from '../base/errors.js';
 import type { TraceWarning } from '../reader/index.js';
 
-/** Where a thread finds the trace; every thread reads for itself. */
+/** The place at which a thread finds the trace; every thread reads for itself. */
 export type TraceLocation =
   | { readonly kind: 'place'; readonly place: string }
   | { readonly kind: 'blob'; readonly blob: Blob; readonly name?: string | undefined };

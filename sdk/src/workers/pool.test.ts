@@ -43,13 +43,14 @@ function poolOf(threads: number, options: WorkerOptions = {}) {
   return { pool, started };
 }
 
-const stretch = (work: number) => ({ kind: 'test', work });
+/** One question among others. */
+const at = (time: number) => ({ timePs: BigInt(time) });
 
 describe('a pool', () => {
   it('starts threads when there is work for them, and gives each one request at a time', async () => {
     const { pool, started } = poolOf(2);
     expect(started).toHaveLength(0);
-    const answers = [1, 2, 3].map((work) => pool.request('stretch', stretch(work)));
+    const answers = [1, 2, 3].map((work) => pool.request('state', at(work)));
     expect(started.map(({ posted }) => posted.map(({ type }) => type))).toEqual([
       ['open', 'request'],
       ['open', 'request'],
@@ -69,9 +70,9 @@ describe('a pool', () => {
       [4, 5],
       [5, 5],
     ] as const)
-      void pool.request('stretch', stretch(work), { priority });
+      void pool.request('state', at(work), { priority });
     const [thread] = started;
-    const works = () => thread!.requests.map(({ params }) => (params as { work: number }).work);
+    const works = () => thread!.requests.map(({ params }) => Number((params as { timePs: bigint }).timePs));
     expect(works()).toEqual([1, 4]);
     thread!.answer(1, null);
     expect(works()).toEqual([1, 4, 5]);
@@ -83,9 +84,9 @@ describe('a pool', () => {
 
   it('drops a waiting request at once when its signal is raised', async () => {
     const { pool, started } = poolOf(1);
-    const first = pool.request('stretch', stretch(1));
+    const first = pool.request('state', at(1));
     const controller = new AbortController();
-    const second = pool.request('stretch', stretch(2), { signal: controller.signal });
+    const second = pool.request('state', at(2), { signal: controller.signal });
     controller.abort(new Error('no longer wanted'));
     await expect(second).rejects.toThrow('no longer wanted');
     started[0]!.answer(0, 'one');
@@ -99,15 +100,15 @@ describe('a pool', () => {
     try {
       const { pool, started } = poolOf(1);
       const controller = new AbortController();
-      const hanging = pool.request('stretch', stretch(1), { signal: controller.signal });
-      const urgent = pool.request('stretch', stretch(2), { priority: 1 });
+      const hanging = pool.request('state', at(1), { signal: controller.signal });
+      const urgent = pool.request('state', at(2), { priority: 1 });
       controller.abort(new Error('stop'));
       await expect(hanging).rejects.toThrow('stop');
       const [thread] = started;
       expect(thread!.cancelled).toEqual([thread!.requests[0]!.id]);
       vi.advanceTimersByTime(5000);
       expect(thread!.isEnded).toBe(true);
-      expect(started[1]!.requests.map(({ params }) => params)).toEqual([stretch(2)]);
+      expect(started[1]!.requests.map(({ params }) => params)).toEqual([at(2)]);
       started[1]!.answer(0, 'two');
       expect(await urgent).toBe('two');
     } finally {
@@ -117,13 +118,13 @@ describe('a pool', () => {
 
   it('fails what a thread was doing when it died, says why, and starts another for the next request', async () => {
     const { pool, started } = poolOf(1);
-    const lost = pool.request('stretch', stretch(1));
+    const lost = pool.request('state', at(1));
     started[0]!.listener.died('out of memory');
     await expect(lost).rejects.toMatchObject({
       code: 'READER_THREAD',
       detail: expect.stringContaining('out of memory'),
     });
-    const next = pool.request('stretch', stretch(2));
+    const next = pool.request('state', at(2));
     started[1]!.answer(0, 'again');
     expect(await next).toBe('again');
   });
@@ -180,7 +181,7 @@ describe('a pool', () => {
 
   it('fails what waits and what is asked after it was closed', async () => {
     const { pool, started } = poolOf(1);
-    const asked = [1, 2].map((work) => pool.request('stretch', stretch(work)));
+    const asked = [1, 2].map((work) => pool.request('state', at(work)));
     pool.close();
     for (const answer of [...asked, pool.request('info', null)])
       await expect(answer).rejects.toMatchObject({ code: 'READER_THREAD' });

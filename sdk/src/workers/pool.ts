@@ -4,7 +4,6 @@
  */
 import { UscopeError } from '../base/errors.js';
 import type { TraceWarning } from '../reader/index.js';
-import type { StretchCall, StretchRunner } from '../semantics/common/stretches.js';
 import { AnswerCache } from './answer-cache.js';
 import { type Job, Member } from './member.js';
 import type { Known, OpenMessage, ThreadOpenOptions, TraceLocation } from './messages.js';
@@ -16,7 +15,7 @@ export interface WorkerOptions extends ThreadOpenOptions {
   readonly threads?: number | undefined;
   /** Bytes of answers kept. Default 256 MiB; 0: none. */
   readonly answerBytes?: number | undefined;
-  /** How threads are started, where the default does not do: a page that was bundled starts its own file (docs/workers.md#in-a-page). */
+  /** How threads are started, where the default does not do: a page that was bundled starts its own file (docs/reference/reader-api.md#in-a-page). */
   readonly start?: StartThread | undefined;
   /** Called once per kind of warning, as by `openTrace`. */
   readonly onWarning?: ((warning: TraceWarning) => void) | undefined;
@@ -67,8 +66,7 @@ interface Caller {
   reject(error: unknown): void;
 }
 
-export class WorkerPool implements StretchRunner {
-  readonly jobs: number;
+export class WorkerPool {
   private readonly members: Member[];
   private readonly waiting: Request[] = [];
   private readonly byKey = new Map<string, Request>();
@@ -93,7 +91,6 @@ export class WorkerPool implements StretchRunner {
       location,
       options: { maxSegmentBytes, maxStateBytes, cacheBytes, verify },
     };
-    this.jobs = threads;
     this.cache = new AnswerCache(options.answerBytes ?? DEFAULT_ANSWER_BYTES);
     const listener = {
       opened: (known: Known) => this.learn(known),
@@ -146,11 +143,6 @@ export class WorkerPool implements StretchRunner {
       request.callers.add(caller);
       this.dispatch();
     });
-  }
-
-  /** Work on a stretch of the trace: see `StretchRunner`. */
-  run(kind: string, work: unknown, { signal, progress }: StretchCall): Promise<unknown> {
-    return this.request('stretch', { kind, work }, { signal, progress, priority: -1 });
   }
 
   /** Checks whether a live trace has grown, and notifies the subscribers if so. @throws UscopeError as `Trace.poll` */

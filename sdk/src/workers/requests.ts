@@ -2,21 +2,19 @@
 import type { DutProperties, Schema } from '../format/types.js';
 import type { Trace } from '../reader/index.js';
 import { type StateColumns, stateColumns } from '../reader/state-columns.js';
+import type { InstructionBlock } from '../semantics/blocks/block.js';
+import { blockOf, instructionBlocks } from '../semantics/blocks/instruction-blocks.js';
 import {
-  blockOf,
+  analyzePerformance,
   type CoreRange,
-  type CounterOptions,
-  type CounterReport,
-  counters,
   findCore,
-  type InstructionBlock,
-  instructionBlocks,
-  type OccupancyOptions,
-  type OccupancyReport,
-  occupancy,
+  type PerformanceOptions,
+  type PerformanceReport,
 } from '../semantics/cpu/index.js';
 import { type Found, find, type PatternOptions } from '../semantics/search/index.js';
-import { STRETCH_WORK } from '../semantics/stretch-work.js';
+import type { CounterOptions, CounterReport } from '../semantics/storages/counter-work.js';
+import { counters } from '../semantics/storages/counters.js';
+import { type OccupancyOptions, type OccupancyReport, occupancy } from '../semantics/storages/occupancy.js';
 import type { Movable } from './thread.js';
 
 /** What a trace says of itself. */
@@ -36,12 +34,12 @@ export interface TraceExtent {
   readonly isComplete: boolean;
 }
 
-type Named<T extends { readonly core?: unknown }> = Omit<T, 'core' | 'progress' | 'stretches' | 'signal'> & {
+type Named<T extends { readonly core?: unknown }> = Omit<T, 'core' | 'progress' | 'signal' | 'pause'> & {
   /** Name of the core, as `findCore` takes it. */
   readonly core?: string | undefined;
 };
 
-/** By kind: what is asked and what is answered. */
+/** Keyed by kind: what is asked and what is answered. */
 export interface RequestTypes {
   info: { params: null; answer: TraceInfo };
   poll: { params: null; answer: TraceExtent };
@@ -52,6 +50,10 @@ export interface RequestTypes {
   };
   counters: { params: Named<CounterOptions>; answer: CounterReport[] };
   occupancy: { params: Named<OccupancyOptions>; answer: OccupancyReport[] };
+  performance: {
+    params: Omit<PerformanceOptions, 'onProgress' | 'signal' | 'pause'>;
+    answer: PerformanceReport;
+  };
   /** The instructions born in a segment; see `blockOf`. */
   block: {
     params: {
@@ -65,7 +67,6 @@ export interface RequestTypes {
   /** Those in flight at some time of a range; see `instructionBlocks`. */
   blocks: { params: { readonly core: string } & CoreRange; answer: InstructionBlock[] };
   find: { params: FindParams; answer: FindAnswer };
-  stretch: { params: { readonly kind: string; readonly work: unknown }; answer: unknown };
 }
 
 /** See `find`. */
@@ -116,6 +117,8 @@ export const REQUESTS: Handlers = {
   state: async (trace, { timePs, storages }) => stateColumns(await trace.stateAt(timePs), storages),
   counters: (trace, params, call) => counters(trace, { ...withCore(trace, params), ...call }),
   occupancy: (trace, params, call) => occupancy(trace, { ...withCore(trace, params), ...call }),
+  performance: (trace, params, { progress, ...call }) =>
+    analyzePerformance(trace, { ...params, ...call, onProgress: progress }),
   block: async (trace, { core, segment, ...options }, { signal }) =>
     blockOf(trace, findCore(trace, core), segment, { ...options, signal }),
   blocks: async (trace, { core, ...range }, { signal, pause }) => {
@@ -135,7 +138,6 @@ export const REQUESTS: Handlers = {
     }
     return answer;
   },
-  stretch: (trace, { kind, work }, call) => STRETCH_WORK[kind](trace, work, call),
 };
 
 /** Kinds whose answers are kept: what they are about does not change once it is written. */
@@ -143,6 +145,7 @@ export const KEPT: ReadonlySet<string> = new Set<RequestKind>([
   'state',
   'counters',
   'occupancy',
+  'performance',
   'block',
   'blocks',
   'find',

@@ -8,7 +8,9 @@ import { limitOfFile, THREADS_MS } from '../../../test/support/limits.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { memorySource, openTrace } from '../reader/index.js';
 import { stateColumns } from '../reader/state-columns.js';
-import { analyzePerformance, counters, findCore, occupancy } from '../semantics/cpu/index.js';
+import { analyzePerformance, findCore } from '../semantics/cpu/index.js';
+import { counters } from '../semantics/storages/counters.js';
+import { occupancy } from '../semantics/storages/occupancy.js';
 import { openWorkers, type WorkerPool } from './index.js';
 
 // Threads answer.
@@ -53,14 +55,15 @@ describe('threads over a trace', () => {
     );
   });
 
-  it('analyse stretches, which joined are what one scan finds', async () => {
+  it('analyse performance, and say how far they are', async () => {
     const trace = await own();
-    const whole = await analyzePerformance(trace);
-    const borders = (first: number, last: number) => [first + 3, last - 2];
-    const stretches = { jobs: 2, borders, run: workers.run.bind(workers) };
+    const core = findCore(trace).name;
     const shares: number[] = [];
-    const onProgress = (share: number) => shares.push(share);
-    expect(await analyzePerformance(trace, { stretches, onProgress })).toEqual(whole);
+    const progress = (share: number) => shares.push(share);
+    const range = { from: 20, unit: 'cycles', cores: [core] } as const;
+    expect(await workers.request('performance', range, { progress })).toEqual(
+      await analyzePerformance(trace, range),
+    );
     expect(shares.length).toBeGreaterThan(5);
   });
 

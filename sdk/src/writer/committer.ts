@@ -253,7 +253,7 @@ export class Committer {
     this.wake();
   }
 
-  /** A full disk is no reason to lose anything: the same bytes are written again until there is room (or the policy is to stop). */
+  /** A full disk is not a reason to lose anything: the same bytes are written again until there is room (or the policy is to stop). */
   async retryWhileFull(write: () => Promise<void>): Promise<void> {
     let stalled = false;
     for (;;) {

@@ -9,7 +9,6 @@ import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { NOTE, UscopeError } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { openTraceFile } from '../reader/node.js';
-import { createCpuSummarizer } from '../semantics/cpu/index.js';
 import { recoverTrace } from '../tools/recover/index.js';
 import type { TraceStats, WriterOptions } from './contract/options.js';
 import { ioError, type OpenOutput, openNodeOutput } from './output/output-file.js';
@@ -18,6 +17,7 @@ import { RecordBatch } from './records/record-batch.js';
 import { createRing, MIN_RING_BYTES } from './ring/index.js';
 import { spoolDirectory } from './ring/layout.js';
 import { recoverSpool } from './ring/recover.js';
+import { createCpuSummarizer } from './summary/cpu-summarizer.js';
 import { TraceWriter } from './trace-writer.js';
 
 // Some two hundred traces are written, each with its syncs.

@@ -7,7 +7,6 @@ import { coreSchema } from '../../../test/support/build-trace.js';
 import { NOTE } from '../base/errors.js';
 import { SessionStatus } from '../format/session-chunk.js';
 import { fileSource, openTraceFile } from '../reader/node.js';
-import { createCpuSummarizer } from '../semantics/cpu/index.js';
 import { mergeTraces, planMerge } from '../tools/merge/index.js';
 import { recoverTrace } from '../tools/recover/index.js';
 import { sliceTrace } from '../tools/slice/index.js';
@@ -20,6 +19,7 @@ import { RecordWriter } from './record-writer.js';
 import { RecordBatch } from './records/record-batch.js';
 import { resumeTrace } from './resume.js';
 import { createRing, MIN_RING_BYTES } from './ring/index.js';
+import { createCpuSummarizer } from './summary/cpu-summarizer.js';
 
 let directory: string;
 beforeAll(async () => {

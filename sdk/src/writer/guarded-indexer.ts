@@ -1,5 +1,5 @@
 /** An indexer that may fail: whatever it throws costs the index, never the trace. */
-import { isUscopeError, UscopeError } from '../base/errors.js';
+import { isUscopeError, NOTE, UscopeError } from '../base/errors.js';
 import type { DutProperties, Schema } from '../format/types.js';
 import type {
   IndexedFile,
@@ -8,7 +8,6 @@ import type {
   SegmentIndexerFactory,
   SegmentToIndex,
 } from './contract/segment-indexer.js';
-import { note } from './note.js';
 import { finalName } from './output/atomic-file.js';
 
 interface IndexOptions {
@@ -82,4 +81,9 @@ function noteLeftOut(cause: unknown, path: string): void {
   const why = cause instanceof Error ? cause.message : String(cause);
   const detail = `the index cannot be made (${why}); the trace is written whole without it`;
   note(new UscopeError('WRITER_NO_INDEX', detail, { file: finalName(path) }, { cause }));
+}
+
+/** Tells a caller what it should know and need not act on: a warning of the process, whose code programs can look for. */
+export function note({ code, message }: UscopeError): void {
+  process.emitWarning(message, { type: NOTE, code });
 }

@@ -14,6 +14,7 @@ export { RecordWriter } from './record-writer.js';
 export type { FieldValue } from './records/values.js';
 export { resumeTrace } from './resume.js';
 export { requireSmall, smallInterval } from './small.js';
+export { createCpuSummarizer, type SummarizerLimits } from './summary/cpu-summarizer.js';
 export {
   type CheckpointCallback,
   type CheckpointSnapshot,

@@ -9,9 +9,9 @@ import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
 import { Action, RecordKind, SessionStatus } from '../format/index.js';
-import { createCpuSummarizer } from '../semantics/cpu/index.js';
 import { RecordWriter } from './record-writer.js';
 import { RecordBatch } from './records/record-batch.js';
+import { createCpuSummarizer } from './summary/cpu-summarizer.js';
 
 // Properties: hundreds of traces are written twice and compared.
 limitOfFile(MANY_CASES_MS);

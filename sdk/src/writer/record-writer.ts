@@ -1,6 +1,6 @@
 /**
- * The writer: a stream of records (docs/bridge-protocol.md#records) becomes a committed µScope file. Where segments end and when they
- * count as durable follows the rules of docs/durability.md.
+ * The writer: a stream of records (docs/reference/bridge-protocol.md#records) becomes a committed µScope file. Where segments end and when they
+ * count as durable follows the rules of docs/explanation/durability.md.
  *
  *   records -> RecordIntake -> SegmentCutter -> Compressor -> Committer -> SegmentStore
  */
@@ -20,16 +20,9 @@ import type { SegmentIndexer } from './contract/segment-indexer.js';
 import { FileStore } from './file/file-store.js';
 import { SegmentList } from './file/segment-list.js';
 import type { SegmentStore } from './file/segment-store.js';
-import { summaryBudget } from './file/summary-budget.js';
 import { checkpointInterval, createTraceFile } from './file/trace-file.js';
-import {
-  CutPolicy,
-  DEFAULT_CREDIT_BYTES,
-  DEFAULT_HARD_BYTES,
-  DEFAULT_SOFT_BYTES,
-} from './frames/cut-policy.js';
+import { CutPolicy, DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES } from './frames/cut-policy.js';
 import { CutTimer } from './frames/cut-timer.js';
-import { EMPTY_SUMMARY } from './frames/empty-summary.js';
 import { FrameChecker } from './frames/frame-checker.js';
 import { createFrameKernel, type FrameKernel } from './frames/frame-kernel.js';
 import { checkpointBytes, granted } from './frames/memory-need.js';
@@ -38,10 +31,9 @@ import { LARGE_CHECKPOINT_BYTES, type SegmentBuffer } from './frames/segment-buf
 import { SegmentCutter } from './frames/segment-cutter.js';
 import { highHalf, lowHalf, StreamPosition } from './frames/stream-position.js';
 import { StringLog } from './frames/string-log.js';
-import type { Summarizer } from './frames/summarizer.js';
+import { EMPTY_SUMMARY, type Summarizer, summaryBudget } from './frames/summarizer.js';
 import { WriterMemory } from './frames/writer-memory.js';
-import { openIndexer } from './guarded-indexer.js';
-import { note } from './note.js';
+import { note, openIndexer } from './guarded-indexer.js';
 import { expandSmall } from './small.js';
 import type { WriterStart } from './writer-start.js';
 
@@ -447,7 +439,7 @@ function cutPolicy(options: WriterOptions): CutPolicy {
     intervalPs: checkpointInterval(options),
     softBytes: options.softCutBytes ?? DEFAULT_SOFT_BYTES,
     hardBytes: options.hardCutBytes ?? DEFAULT_HARD_BYTES,
-    creditBytes: options.creditBytes ?? DEFAULT_CREDIT_BYTES,
+    creditBytes: options.creditBytes ?? DEFAULT_HARD_BYTES,
   });
 }
 

@@ -8,9 +8,9 @@ import { zstdForTests } from '../../../test/support/zstd.js';
 import type { TraceSummary } from '../format/tsum.js';
 import { fileSource, openTraceFile } from '../reader/node.js';
 import { parseSchema } from '../schema/index.js';
-import { createCpuSummarizer } from '../semantics/cpu/summarizer.js';
 import { verifyTrace } from '../tools/verify/index.js';
 import { smallInterval, TraceWriter, type WriterOptions } from './index.js';
+import { createCpuSummarizer } from './summary/cpu-summarizer.js';
 
 // Threads compress with ZSTD.
 limitOfFile(THREADS_MS);

@@ -8,10 +8,9 @@ import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { lacks } from '../../../test/support/needs.js';
 import { cpuSchema } from '../../../test/support/schemas.js';
 import { zstdForTests } from '../../../test/support/zstd.js';
-import type { Item } from '../format/index.js';
-import { Action, Flag, SessionStatus } from '../format/index.js';
+import { Action, Flag, type Item, SessionStatus } from '../format/index.js';
 import { parseSchema } from '../schema/index.js';
-import { StorageState } from '../state/index.js';
+import { StorageState } from '../state/storage-state.js';
 import { TraceWriter } from './trace-writer.js';
 
 // Properties: hundreds of traces are written and read.
@@ -281,12 +280,12 @@ describe('misuse', () => {
     ],
     [
       'an inexact number',
-      'OP_VALUE: core0/entities.pc: 9007199254740992 is no exact integer; use a bigint',
+      'OP_VALUE: core0/entities.pc: 9007199254740992 is not an exact integer; use a bigint',
       (w) => w.slotSet('core0/entities', 0, 'pc', 2 ** 53),
     ],
     [
       'an unknown enum label',
-      'OP_VALUE: core0/stage_transition.stage: "nix" is no value of enum pipeline_stage {fetch, decode, execute}',
+      'OP_VALUE: core0/stage_transition.stage: "nix" is not a value of enum pipeline_stage {fetch, decode, execute}',
       (w) => w.event('core0/stage_transition', { entity_id: 0, stage: 'nix' }),
     ],
     [

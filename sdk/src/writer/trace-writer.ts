@@ -1,5 +1,5 @@
 /**
- * The writer for models in TypeScript: the calls of the format (docs/format.md#names-of-calls) in this language's idiom. Everything ends up as records in a
+ * The writer for models in TypeScript: the calls of the format (docs/reference/format.md#names-of-calls) in this language's idiom. Everything ends up as records in a
  * RecordWriter, the same way as what arrives from a simulator.
  */
 import { maxOf } from '../base/arrays.js';
@@ -24,7 +24,7 @@ export interface CheckpointSnapshot {
   /** Time of the checkpoint in ps. */
   readonly timePs: bigint;
   /**
-   * Replaces a storage's slots. `data` holds, packed as in a checkpoint block without properties (docs/format.md#checkpoints): the slots in order;
+   * Replaces a storage's slots. `data` holds, packed as in a checkpoint block without properties (docs/reference/format.md#checkpoints): the slots in order;
    * for sparse storages the mask (one bit per slot, LSB first), then the valid slots only.
    */
   storage(storage: number | string, data: Uint8Array): void;
@@ -125,7 +125,7 @@ export class TraceWriter {
     this.opNumber(Action.CLEAR, target.id, slot, 0, 0);
   }
 
-  /** Sets a storage property (docs/format.md#storage-properties). @throws UscopeError OP_* */
+  /** Sets a storage property (docs/reference/format.md#storage-properties). @throws UscopeError OP_* */
   propSet(storage: number | string, property: number | string, value: FieldValue): void {
     const target = this.target(storage, 0);
     const index = this.names.property(target, property);

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Bytes of a file as docs/format.md describes them, read one value after the other. Everything in this folder follows that page alone and shares no
+ * Bytes of a file as docs/reference/format.md describes them, read one value after the other. Everything in this folder follows that page alone and shares no
  * code with the library, so that the page can be held against the library.
  */
 

@@ -1,5 +1,5 @@
 // @ts-check
-/** A whole file by docs/format.md, as the listing that test/compatibility/listing.mjs makes through the library. */
+/** A whole file by docs/reference/format.md, as the listing that test/compatibility/listing.mjs makes through the library. */
 import { Bytes } from './bytes.mjs';
 import { readHeader, readPreamble } from './preamble.mjs';
 import { apply, emptyState, readSegment, walkChain } from './segments.mjs';

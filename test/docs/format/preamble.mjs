@@ -1,5 +1,5 @@
 // @ts-check
-/** Header, preamble and schema (docs/format.md#file-header, #preamble, #schema). */
+/** Header, preamble and schema (docs/reference/format.md#file-header, #preamble, #schema). */
 import { align8, Bytes } from './bytes.mjs';
 
 /** @typedef {import('./bytes.mjs').Note} Note */

@@ -1,5 +1,5 @@
 // @ts-check
-/** Segments: checkpoints, frames, commit records, and the state that follows from them (docs/format.md#segments). */
+/** Segments: checkpoints, frames, commit records, and the state that follows from them (docs/reference/format.md#segments). */
 import { crc32 } from 'node:zlib';
 import { align8, Bytes, decompressLz4 } from './bytes.mjs';
 import { packedSize, readField, truncated } from './preamble.mjs';

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * Golden messages of the bridge protocol (docs/bridge-protocol.md), assembled byte by byte. The msgpack emitter beside this file is written
+ * Golden messages of the bridge protocol (docs/reference/bridge-protocol.md), assembled byte by byte. The msgpack emitter beside this file is written
  * for it and shares nothing with the implementations under test, so that the two cannot agree on a mistake.
  *
  *     node test/vectors/bridge/generate.mjs [DIRECTORY]     default: beside this file

@@ -127,7 +127,7 @@ export class EntitiesStorage {
     this.#writer.slotClear(ST_ENTITIES, slot);
   }
 
-  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_ENTITIES, bytes);
   }
@@ -153,7 +153,7 @@ export class RegsStorage {
     this.#writer.slotSet(ST_REGS, slot, F_REGS_VALUE, value);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_REGS, bytes);
   }
@@ -196,7 +196,7 @@ export class RobStorage {
     this.#writer.propSet(ST_ROB, P_ROB_ALLOCATE_PTR, value);
   }
 
-  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_ROB, bytes);
   }
@@ -218,7 +218,7 @@ export class CommittedInsnsStorage {
     this.#writer.slotAdd(ST_COMMITTED_INSNS, 0, F_COMMITTED_INSNS_COUNT, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_COMMITTED_INSNS, bytes);
   }
@@ -240,7 +240,7 @@ export class CyclesStorage {
     this.#writer.slotAdd(ST_CYCLES, 0, F_CYCLES_COUNT, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_CYCLES, bytes);
   }

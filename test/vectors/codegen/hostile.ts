@@ -224,7 +224,7 @@ export class WStorage {
     this.#writer.slotAdd(ST_W, 0, F_W_W, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_W, bytes);
   }
@@ -242,7 +242,7 @@ export class StateStorage {
     this.#writer.slotSet(ST_STATE, 0, F_STATE_STATE, value);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_STATE, bytes);
   }
@@ -260,7 +260,7 @@ export class LabelStorage {
     this.#writer.slotSet(ST_LABEL, 0, F_LABEL_TEXT, value);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_LABEL, bytes);
   }
@@ -282,7 +282,7 @@ export class SignedCounterStorage {
     this.#writer.slotAdd(ST_SIGNED_COUNTER, 0, F_SIGNED_COUNTER_COUNT, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_SIGNED_COUNTER, bytes);
   }
@@ -308,7 +308,7 @@ export class SharedStorage {
     this.#writer.slotSet(ST_SHARED, slot, F_SHARED_V, v);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_SHARED, bytes);
   }
@@ -330,7 +330,7 @@ export class EvStorage {
     this.#writer.slotAdd(ST_EV, 0, F_EV_VALUE, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_EV, bytes);
   }
@@ -360,7 +360,7 @@ export class UscopeSlotStorage {
     this.#writer.slotClear(ST_USCOPE_SLOT, slot);
   }
 
-  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_USCOPE_SLOT, bytes);
   }
@@ -404,7 +404,7 @@ export class EndmoduleStorage {
     this.#writer.slotClear(ST_ENDMODULE, slot);
   }
 
-  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_ENDMODULE, bytes);
   }
@@ -538,7 +538,7 @@ export class AllTypesStorage {
     this.#writer.propSet(ST_ALL_TYPES, P_ALL_TYPES_P, value);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_ALL_TYPES, bytes);
   }
@@ -560,7 +560,7 @@ export class OnlyPropertiesStorage {
     this.#writer.propSet(ST_ONLY_PROPERTIES, P_ONLY_PROPERTIES_HEAD, value);
   }
 
-  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_ONLY_PROPERTIES, bytes);
   }
@@ -582,7 +582,7 @@ export class R1_0Storage {
     this.#writer.slotAdd(ST_R1_0, 0, F_R1_0_COUNT, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_R1_0, bytes);
   }
@@ -604,7 +604,7 @@ export class R10Storage {
     this.#writer.slotAdd(ST_R10, 0, F_R10_COUNT, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_R10, bytes);
   }
@@ -626,7 +626,7 @@ export class HostilePkgStorage {
     this.#writer.slotAdd(ST_HOSTILE_PKG, 0, F_HOSTILE_PKG_COUNT, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_HOSTILE_PKG, bytes);
   }
@@ -711,7 +711,7 @@ export class LaneSharedStorage {
     this.#writer.slotClear(ST_LANE_SHARED, slot);
   }
 
-  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_LANE_SHARED, bytes);
   }
@@ -751,7 +751,7 @@ export class PutStorage {
     this.#writer.slotClear(ST_PUT, slot);
   }
 
-  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: the mask of valid slots, then these, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_PUT, bytes);
   }
@@ -773,7 +773,7 @@ export class LaneInnerSharedStorage {
     this.#writer.slotAdd(ST_LANE_INNER_SHARED, 0, F_LANE_INNER_SHARED_COUNT, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_LANE_INNER_SHARED, bytes);
   }
@@ -795,7 +795,7 @@ export class LaneSiteSharedStorage {
     this.#writer.slotAdd(ST_LANE_SITE_SHARED, 0, F_LANE_SITE_SHARED_COUNT, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_LANE_SITE_SHARED, bytes);
   }
@@ -817,7 +817,7 @@ export class SiteStorage {
     this.#writer.slotAdd(ST_SITE, 0, F_SITE_COUNT, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_SITE, bytes);
   }
@@ -839,7 +839,7 @@ export class DeepStorage {
     this.#writer.slotAdd(ST_DEEP, 0, F_DEEP_COUNT, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_DEEP, bytes);
   }

@@ -45,7 +45,7 @@ export class TicksStorage {
     this.#writer.slotAdd(ST_TICKS, 0, F_TICKS_COUNT, delta);
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_TICKS, bytes);
   }

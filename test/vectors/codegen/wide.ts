@@ -94,7 +94,7 @@ export class VregsStorage {
     this.#writer.propSet(ST_VREGS, P_VREGS_LINE_BITS65_1, BigInt.asUintN(1, value >> 64n));
   }
 
-  /** The state of the storage in a checkpoint callback: its slots, packed (docs/format.md#checkpoints). */
+  /** The state of the storage in a checkpoint callback: its slots, packed (docs/reference/format.md#checkpoints). */
   snapshot(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {
     checkpoint.storage(ST_VREGS, bytes);
   }

@@ -1,5 +1,5 @@
 /**
- * The golden vectors of the file format. Their bytes are spelled out by hand in source/, from docs/format.md, without the encoders.
+ * The golden vectors of the file format. Their bytes are spelled out by hand in source/, from docs/reference/format.md, without the encoders.
  * `UPDATE_VECTORS=1 npx vitest run test/vectors/format` writes the files NAME.bin and NAME.json of this folder.
  */
 import { fileVectors } from './source/files.js';

@@ -75,7 +75,7 @@ module o3_predictor
     logic [31:0] target;
   } prediction_t;
 
-  // A target that is no instruction's address will raise an exception: nothing to fetch there.
+  // A target that is not an instruction's address will raise an exception: nothing to fetch there.
   function automatic prediction_t predict(input logic [31:0] pc, input logic [31:0] inst, input history_t past);
     prediction_t p;
     logic [31:0] branch_target, jump_target;

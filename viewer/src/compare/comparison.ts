@@ -5,7 +5,7 @@ import { Costs, type Side, type SideCost } from './costs.js';
 import { emptyColumns, type PairColumns } from './pairs.js';
 import type { CompareTotals, CostLine, Difference, FunctionCost, Line } from './protocol.js';
 import { RetiredQueue } from './retired-queue.js';
-import { Statics } from './statics.js';
+import { StaticInstructions } from './static-instructions.js';
 
 /** Pairs in one message. */
 const PIECE = 1 << 13;
@@ -18,7 +18,7 @@ export interface ComparisonSink {
 }
 
 export class Comparison implements AlignSink {
-  readonly statics = new Statics();
+  readonly statics = new StaticInstructions();
   readonly a = new RetiredQueue();
   readonly b = new RetiredQueue();
   readonly costs = new Costs();

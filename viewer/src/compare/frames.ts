@@ -138,7 +138,7 @@ export class Frames {
     const rows = this.rowsOnScreen(view);
     const isVisible = selectedRow !== null && selectedRow >= view.y && selectedRow < view.y + rows;
     if (isVisible) return selectedRow;
-    // Where squashed instructions are collapsed, a row is no line: only the first one has a known height.
+    // Where squashed instructions are collapsed, a row is not a line: only the first one has a known height.
     const isEveryRow = hookOf(this.frames.a)?.settings().squashed !== 'collapse';
     return isEveryRow ? view.y + rows * ANCHOR : view.y;
   }

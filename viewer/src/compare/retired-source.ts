@@ -14,13 +14,13 @@ import {
 } from 'uscope/cpu';
 import type { Trace } from '../data/library.js';
 import type { RetiredColumns } from './retired-queue.js';
-import type { Statics } from './statics.js';
+import type { StaticInstructions } from './static-instructions.js';
 
 /** @yields in the order of the program */
 export async function* retiredColumns(
   trace: Trace,
   core: CpuCore,
-  statics: Statics,
+  statics: StaticInstructions,
 ): AsyncGenerator<RetiredColumns> {
   for await (const block of instructionBlocks(trace, core)) {
     const numbers = statics.numbersOf(block.staticTable);
@@ -34,7 +34,7 @@ async function nameStatics(
   trace: Trace,
   block: InstructionBlock,
   numbers: Int32Array,
-  statics: Statics,
+  statics: StaticInstructions,
 ): Promise<void> {
   if (numbers.every((number) => statics.hasName(number))) return;
   const { annotations } = block;

@@ -55,11 +55,6 @@ export class Asker {
     });
   };
 
-  /** Something is not answered yet. */
-  get isBusy(): boolean {
-    return this.waiting.size > 0;
-  }
-
   take(reply: AskReply): void {
     const waiting = this.waiting.get(reply.id);
     if (!waiting) return;

@@ -1,9 +1,7 @@
 /** What the drawing worker wants, most urgent first: blocks of instructions, then sums, then the index where the trace has none. */
-import type * as traceIndex from 'uscope/trace-index';
-import type { IndexMaker, TraceIndex } from 'uscope/trace-index';
+import { IndexMaker, type TraceIndex } from 'uscope/trace-index';
 import { type RowBlock, transferables } from '../model/blocks.js';
 import type { Growth } from '../model/growth.js';
-import { loadPart } from '../model/load.js';
 import type { SumsPart } from '../model/sums.js';
 import type { IndexSums } from './index-sums.js';
 import { describeProblem } from './problems.js';
@@ -23,7 +21,7 @@ const OVERVIEW_MS = 400;
 const PICTURE_MS = 600;
 /** So long a trace may have no writer. */
 const PATIENCE_MS = 3000;
-/** Of a session, docs/format.md: its daemon finalized it when the client was gone. */
+/** Of a session, docs/reference/format.md: its daemon finalized it when the client was gone. */
 const CLIENT_LOST = 2;
 
 export class BlockServer {
@@ -317,7 +315,7 @@ export class BlockServer {
 
   private async makerOf(trace: Session['trace']): Promise<IndexMaker | null> {
     try {
-      return (await loadPart<typeof traceIndex>('index_making')).IndexMaker.of(trace);
+      return await IndexMaker.of(trace);
     } catch (error) {
       this.report(describeProblem(error));
       return null;

@@ -1,7 +1,7 @@
 /** Errors as messages. What to do about those with a code of the reader, the page knows (`page/advice.ts`). */
 import type { Problem } from './protocol.js';
 
-/** What the page itself refuses, with a code of docs/errors.md. */
+/** What the page itself refuses, with a code of docs/reference/errors.md. */
 export class CodedError extends Error {
   constructor(
     readonly code: string,

@@ -90,12 +90,9 @@ export interface OpenRequest {
   readonly core: string | null;
   /** Of the axis, where the trace has no core; `time`: picoseconds. */
   readonly clock: string | null;
-  /** To the drawing worker. */
-  readonly port: MessagePort;
+  /** To the drawing worker; null: the thread only answers questions. */
+  readonly port: MessagePort | null;
 }
-
-/** Page → a worker that only answers questions. */
-export type HelperRequest = Omit<OpenRequest, 'port' | 'clock'>;
 
 /** Data worker → page. */
 export type DataReport =

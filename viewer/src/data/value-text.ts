@@ -34,7 +34,7 @@ export function valueText(
   }
 }
 
-/** The same of a field that may be wider than 64 bits (docs/format.md#wide-fields). @param raw by index in `fields` */
+/** The same of a field that may be wider than 64 bits (docs/reference/format.md#wide-fields). @param raw by index in `fields` */
 export function logicalText(
   fields: readonly Field[],
   { bits, pieces, unknown }: LogicalField,

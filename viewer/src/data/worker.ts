@@ -1,4 +1,7 @@
-/** The thread that reads the trace: blocks that the picture needs now come first, then the pass over the whole trace continues. */
+/**
+ * A thread that reads the trace. With a port it serves a picture: blocks that the picture needs now come first, then the pass over the whole
+ * trace continues. Without one it only answers questions that may take long; the page ends it where it does not stop by itself.
+ */
 import type { Growth } from '../model/growth.js';
 import { threadScope } from '../model/thread-scope.js';
 import { Answerer } from './answerer.js';
@@ -18,7 +21,7 @@ function report(problem: Problem): void {
 /** Segments kept as they were read: what is drawn from them is kept by the drawing worker. */
 const SEGMENT_BYTES = 16 * 1024 * 1024;
 
-async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
+async function show({ origin, core, clock }: OpenRequest, port: MessagePort): Promise<void> {
   let isWritten = true;
   const writer = (isThere: boolean): void => {
     isWritten = isThere;
@@ -55,10 +58,30 @@ async function open({ origin, core, clock, port }: OpenRequest): Promise<void> {
   }
 }
 
+function openForQuestions({ origin, core, clock }: OpenRequest): void {
+  const opened = openTrace(sourceOf(origin)).then(async (trace) => {
+    await begun(trace);
+    const session = await Session.open(trace, origin.name, { core, clock });
+    session.useIndex(session.ownIndex);
+    ungrown = session;
+    return session;
+  });
+  answererOfPage = new Answerer(opened, QUESTIONS);
+}
+
 /** The page opens a trace before it asks anything. */
 let answererOfPage: Answerer | null = null;
+/** A session that nothing but questions lets grow with a trace that is being written. */
+let ungrown: Session | null = null;
+
+async function answer(message: AskMessage): Promise<void> {
+  // What is wrong with the file is what the answer says.
+  if (message.type === 'ask') await ungrown?.grow().catch(() => undefined);
+  answererOfPage?.take(message, 'page', (reply, transfer) => scope.postMessage(reply, transfer));
+}
 
 scope.onmessage = ({ data }: MessageEvent<OpenRequest | AskMessage>) => {
-  if (data.type === 'open') void open(data);
-  else answererOfPage?.take(data, 'page', (reply, transfer) => scope.postMessage(reply, transfer));
+  if (data.type !== 'open') void answer(data);
+  else if (data.port) void show(data, data.port);
+  else openForQuestions(data);
 };

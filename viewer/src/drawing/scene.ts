@@ -4,7 +4,6 @@ import { shownCore } from '../data/shown-core.js';
 import type { RowBlock } from '../model/blocks.js';
 import type { Command } from '../model/commands.js';
 import { type Growth, grown } from '../model/growth.js';
-import { loadPart } from '../model/load.js';
 import { pixelOf, type Theme, themeOf } from '../model/palette.js';
 import { NO_PLACES, type Places } from '../model/places.js';
 import { detailsOf, type RowDetails } from '../model/row.js';
@@ -39,7 +38,8 @@ import { PAGE_ROWS } from './rows/sorted-pages.js';
 import { AXIS_HEIGHT, type Settings } from './settings.js';
 import { SourceNotes } from './source-notes.js';
 import { SumsSources } from './strip/sources.js';
-import type * as svg from './svg/on-demand.js';
+import { boxesOf } from './svg/svg-boxes.js';
+import { SvgPaint } from './svg/svg-paint.js';
 
 const MINIMAP_INTERVAL_MS = 150;
 /** Commands with which the user leaves the end of a trace that is being followed. */
@@ -407,7 +407,6 @@ export class Scene {
       this.compose(frame);
       return this.start.canvas.convertToBlob({ type: 'image/png' });
     }
-    const { boxesOf, SvgPaint } = await loadPart<typeof svg>('svg');
     const raster = new Raster(Math.max(1, Math.round(size.width)), Math.max(1, Math.round(size.height)));
     const paint = new SvgPaint(this.context);
     this.compose({ ...frame, ratio: 1, raster, context: paint });

@@ -1,4 +1,4 @@
-/** Where the parts of a picture go: a canvas, or an SVG in which text remains text. */
+/** The target of the parts of a picture: a canvas, or an SVG in which text remains text. */
 import type { Paint } from '../drawing/surface.js';
 import { SvgPaint } from '../drawing/svg/svg-paint.js';
 import type { CanvasPackage, HeadlessCanvas } from './surroundings.js';

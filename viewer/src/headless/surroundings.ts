@@ -1,9 +1,4 @@
-/** What a browser has and the code that draws needs, in a program without one: a canvas of the caller's, and the parts of the page's scripts. */
-import * as indexMaking from 'uscope/trace-index';
-import * as noc from '../data/noc.js';
-import * as questions from '../data/questions/on-demand.js';
-import * as forms from '../drawing/forms/on-demand.js';
-import * as svg from '../drawing/svg/on-demand.js';
+/** What a browser has and the code that draws needs, in a program without one: a canvas of the caller's. */
 
 export type HeadlessCanvas = Pick<OffscreenCanvas, 'width' | 'height'> & {
   getContext(kind: '2d', options?: { readonly alpha: boolean }): OffscreenCanvasRenderingContext2D;
@@ -22,11 +17,5 @@ export function surroundWith({ ImageData }: CanvasPackage): void {
   Object.assign(globalThis, {
     ImageData,
     requestAnimationFrame: (draw: () => void) => setTimeout(draw),
-    // By the names of `model/load.ts`.
-    uscope_index_making: indexMaking,
-    uscope_noc: noc,
-    uscope_questions: questions,
-    uscope_forms: forms,
-    uscope_svg: svg,
   });
 }

@@ -2,7 +2,8 @@
 
 import { describeProblem } from '../data/problems.js';
 import type { Problem } from '../data/protocol.js';
-import * as questions from '../data/questions/on-demand.js';
+import { transactions } from '../data/questions/transactions.js';
+import { window } from '../data/questions/window.js';
 import type { Session } from '../data/session.js';
 import { fillOf, type Theme } from '../model/palette.js';
 import { panelOf } from '../model/panels.js';
@@ -61,9 +62,9 @@ export async function readTracks(
       problems.push(describeProblem(error));
       return null;
     });
-  const found = args && (await noted(questions.window(args, session, NEVER)));
+  const found = args && (await noted(window(args, session, NEVER)));
   const near = ids.includes('transactions') ? transactionWindowFor(view, first, last) : null;
-  const list = near && ((await noted(questions.transactions(near, session, NEVER)))?.list ?? null);
+  const list = near && ((await noted(transactions(near, session, NEVER)))?.list ?? null);
   const hint = problems.map(({ code, what }) => `${code}: ${what}`)[0];
   const tracks = ids.map((id) => trackOf(id, { trace, found }, list, theme));
   return { tracks: hint ? tracks.map((track) => ({ ...track, hint })) : tracks, problems };

@@ -25,7 +25,7 @@ export type PageAction =
   | 'goBookmark'
   | 'setBookmark'
   | PlaceAction
-  | HandingAction;
+  | ExportAction;
 
 /** With cursors, the range and bookmarks. */
 export type PlaceAction =
@@ -47,7 +47,7 @@ export type PlaceAction =
   | 'redo';
 
 /** Takes what is seen out of the page. */
-export type HandingAction = 'copyText' | 'copyPng' | 'savePng' | 'saveSvg';
+export type ExportAction = 'copyText' | 'copyPng' | 'savePng' | 'saveSvg';
 
 export const GROUPS = [
   'Moving',
@@ -57,7 +57,7 @@ export const GROUPS = [
   'Panels',
   'Finding',
   'Cursors and ranges',
-  'Handing on',
+  'Export',
   'Bookmarks',
 ] as const;
 
@@ -353,7 +353,7 @@ const PLACES: readonly Omit<Action, 'group'>[] = [
   { id: 'new-bookmark', title: 'bookmark this view with a name', keys: ['b b'], page: 'newBookmark' },
 ];
 
-const HANDING: readonly Omit<Action, 'group'>[] = [
+const EXPORTS: readonly Omit<Action, 'group'>[] = [
   { id: 'copy-link', title: 'copy a link to this view', keys: ['y'], page: 'copyLink' },
   {
     id: 'copy-text',
@@ -394,7 +394,7 @@ export const ACTIONS: readonly Action[] = [
   ...inGroup('Panels', PANEL_ACTIONS),
   ...inGroup('Finding', FINDING),
   ...inGroup('Cursors and ranges', PLACES),
-  ...inGroup('Handing on', HANDING),
+  ...inGroup('Export', EXPORTS),
   ...inGroup('Bookmarks', BOOKMARKS),
 ];
 

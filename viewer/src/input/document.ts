@@ -1,4 +1,4 @@
-/** The table of keys in docs/viewer.md, which a test compares. `npm run docs:viewer` writes it. */
+/** The table of keys in docs/how-to/viewer.md, which a test compares. `npm run docs:viewer` writes it. */
 import { ACTIONS, GROUPS, POINTER_ACTIONS, shownKeys } from './actions.js';
 
 const cell = (text: string): string => text.replaceAll('|', '\\|');

@@ -1,7 +1,7 @@
 /** One table of bindings: nothing is bound twice, all of it is in the guide, and it can be changed. */
 
 import { describe, expect, it } from 'vitest';
-import guide from '../../../docs/viewer.md?raw';
+import guide from '../../../docs/how-to/viewer.md?raw';
 import { ACTIONS, type Action, shownKey } from './actions.js';
 import { keysTable } from './document.js';
 import { keyOfEvent, parseBindings } from './keys.js';
@@ -49,7 +49,7 @@ describe('bindings', () => {
     expect(keyOfEvent({ ...event, key: 'Shift' })).toBeNull();
   });
 
-  it('are those of docs/viewer.md', () => {
+  it('are those of docs/how-to/viewer.md', () => {
     expect(guide).toContain(keysTable());
   });
 });

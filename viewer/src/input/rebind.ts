@@ -64,7 +64,7 @@ const KIND = 'uscope viewer keys';
 export const exportBindings = (bindings: Bindings): string =>
   `${JSON.stringify({ kind: KIND, version: 1, keys: bindings }, null, 2)}\n`;
 
-/** null: it is no such file. What is wrong in it is left out. */
+/** null: it is not such a file. What is wrong in it is left out. */
 export function importBindings(text: string): Bindings | null {
   try {
     const value = JSON.parse(text) as { kind?: unknown; keys?: unknown };

@@ -50,7 +50,7 @@ export interface NoteColumns {
   readonly text: Uint32Array;
 }
 
-/** NAME: an annotation that says what the instruction is (docs/formats/konata.md, kind 0). */
+/** NAME: an annotation that says what the instruction is (docs/reference/formats/konata.md, kind 0). */
 export const NoteKind = { FLUSH: 0, STALL: 1, TRAP: 2, ANNOTATION: 3, NAME: 4 } as const;
 
 export const UNKNOWN = 0xffff_ffff;

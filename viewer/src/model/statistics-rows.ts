@@ -95,7 +95,7 @@ class Table {
     private readonly run: CoreReport | null,
   ) {}
 
-  /** How many there are is no difference: the run is longer. */
+  /** How many there are is not a difference: the run is longer. */
   count(name: string, pick: Pick): FigureRow {
     return { ...this.row(name, pick, countText), difference: 0 };
   }

@@ -45,7 +45,7 @@ export const isCounter = (storage: Storage): boolean =>
 
 const known = new WeakMap<readonly Field[], readonly LogicalField[]>();
 
-/** One for each value: the pieces of a wide field (docs/format.md#wide-fields) are one. */
+/** One for each value: the pieces of a wide field (docs/reference/format.md#wide-fields) are one. */
 export function valuesOf(fields: readonly Field[]): readonly LogicalField[] {
   const values = known.get(fields) ?? logicalFields(fields);
   known.set(fields, values);

@@ -1,6 +1,10 @@
 /** The page around the picture. */
 import { useEffect, useRef } from 'preact/hooks';
-import { later } from '../panels/later.js';
+import { Card } from '../panels/card.js';
+import { Help } from '../panels/help.js';
+import { Palette } from '../panels/palette.js';
+import { SearchBar } from '../panels/search-bar.js';
+import { StatusLine } from '../panels/status-line.js';
 import { TopBar } from '../panels/top-bar.js';
 import { Overview } from '../panels/overview.js';
 import { Messages, Welcome } from '../panels/messages.js';
@@ -33,12 +37,6 @@ import {
   settings,
   state,
 } from './store.js';
-
-const Card = later('Card');
-const Help = later('Help');
-const Palette = later('Palette');
-const SearchBar = later('SearchBar');
-const StatusLine = later('StatusLine');
 
 export function App() {
   const trace = origin.value;

@@ -104,11 +104,6 @@ export class Engine {
     return helper;
   }
 
-  /** A question is not answered yet. */
-  get isBusy(): boolean {
-    return this.asker.isBusy;
-  }
-
   run(command: Command): void {
     beforeCommand(command);
     this.post({ type: 'command', command });

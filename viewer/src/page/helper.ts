@@ -2,7 +2,7 @@
 
 import { type Ask, Asker } from '../data/asker.js';
 import { threadProblem } from '../data/problems.js';
-import type { AskReply, HelperRequest, TraceOrigin } from '../data/protocol.js';
+import type { AskReply, OpenRequest, TraceOrigin } from '../data/protocol.js';
 import type { Answer, Args, QuestionKind } from '../data/questions/table.js';
 import { addProblem } from './problems.js';
 import { Thread } from './thread.js';
@@ -45,9 +45,9 @@ export class Helper {
   private start(): Asker {
     const asker: Asker = new Asker((message) => worker.post(message));
     const take = (reply: AskReply): void => asker.take(reply);
-    const worker = new Thread('helper.js', this.name, take, (what) => addProblem(threadProblem(what)));
+    const worker = new Thread('data.js', this.name, take, (what) => addProblem(threadProblem(what)));
     const { origin, core } = this.trace;
-    worker.post({ type: 'open', origin, core } satisfies HelperRequest);
+    worker.post({ type: 'open', origin, core, clock: null, port: null } satisfies OpenRequest);
     this.worker = worker;
     this.asker = asker;
     return asker;

@@ -1,27 +1,24 @@
 /** Starts the page. */
-import { effect, untracked } from '@preact/signals';
+import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { keyListener } from '../input/keys.js';
 import type { Command } from '../model/commands.js';
 import type { QuestionKind } from '../data/questions/table.js';
-import { loadPanels } from '../panels/later.js';
 import { App } from './app.js';
 import { layout } from './layout.js';
 import { acceptDrops, openFromAddress } from './open.js';
 import { linkNow } from './link-state.js';
 import { followAddress } from './navigation.js';
 import { currentEngine, perform } from './perform.js';
-import { beginAtCycles, pictureWhenReady } from './unattended.js';
 import { inspection } from './inspection.js';
-import { linkedSearch, search, searchAsLinked } from './search-state.js';
+import { beginLinkedSearch, search } from './search.js';
+import { beginAtCycles } from './start.js';
 import { places } from './places.js';
 import { tellWhenSlow } from './slowness.js';
-import { bindings, info, origin, problems, settings, state, tell } from './store.js';
+import { bindings, info, origin, problems, settings, state } from './store.js';
 import { transactionsShown } from './transactions-shown.js';
 import { answer } from './window-feed.js';
 
-// Of a page that only makes a picture nothing but the picture is shown.
-if (new URLSearchParams(location.search).has('picture')) document.documentElement.dataset.only = 'picture';
 tellWhenSlow();
 openFromAddress();
 acceptDrops();
@@ -43,20 +40,7 @@ effect(() => {
 
 followAddress();
 
-// What the picture does not need comes after it.
-const stopWaiting = effect(() => {
-  if (!state.value) return;
-  queueMicrotask(() => stopWaiting());
-  untracked(() => void loadPanels().catch((error: Error) => tell(error.message)));
-});
-
-let isLinkedSearchDue = linkedSearch !== null;
-effect(() => {
-  if (!info.value || !isLinkedSearchDue) return;
-  isLinkedSearchDue = false;
-  void searchAsLinked(linkedSearch!);
-});
-
+beginLinkedSearch();
 beginAtCycles();
 
 /** For tests, and for users who drive the page from its console. */
@@ -74,7 +58,6 @@ Object.assign(window, {
     tracks: () => answer.value,
     transactions: () => transactionsShown.value,
     places: () => places.value,
-    takePicture: pictureWhenReady,
     ask: (kind: QuestionKind, args: never) => currentEngine()?.ask(kind, args) ?? null,
     describe: (row: number) => currentEngine()?.describe(row) ?? null,
   },

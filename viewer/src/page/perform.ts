@@ -1,11 +1,12 @@
 /** Carries out actions. */
 import type { Action } from '../input/actions.js';
-import { loadPanels, panelsNow } from '../panels/later.js';
 import { currentEngine } from './current-engine.js';
+import { exportView } from './export.js';
 import { changeLayout, layout, resetLayout, toggle } from './layout.js';
+import { goToNearest, stopNearest } from './nearest.js';
+import { goBookmark, PLACE_ACTIONS, setBookmark } from './place-actions.js';
+import { clearSearch, stepSearch, stopSearch } from './search.js';
 import { cycle, panel, tell } from './store.js';
-
-type Later = Awaited<ReturnType<typeof loadPanels>>;
 
 export { currentEngine };
 
@@ -21,10 +22,10 @@ function performOnPage({ page, digit = 0, panel: id, nearest }: Action): void {
       return;
     case 'searchNext':
     case 'searchPrevious':
-      soon(({ stepSearch }) => stepSearch(page === 'searchNext' ? 1 : -1));
+      stepSearch(page === 'searchNext' ? 1 : -1);
       return;
     case 'nearest':
-      soon(({ goToNearest }) => void goToNearest(nearest!.what, nearest!.direction));
+      void goToNearest(nearest!.what, nearest!.direction);
       return;
     case 'palette':
       panel.value = panel.value === 'palette' ? 'none' : 'palette';
@@ -58,8 +59,8 @@ function performOnPage({ page, digit = 0, panel: id, nearest }: Action): void {
       return;
     case 'escape':
       // First what runs, then what is open.
-      if (panelsNow()?.stopSearch() || panelsNow()?.stopNearest()) return;
-      if (panel.value === 'search') panelsNow()?.clearSearch();
+      if (stopSearch() || stopNearest()) return;
+      if (panel.value === 'search') clearSearch();
       if (panel.value !== 'none') panel.value = 'none';
       else currentEngine()?.run({ do: 'select', row: null });
       return;
@@ -67,24 +68,17 @@ function performOnPage({ page, digit = 0, panel: id, nearest }: Action): void {
     case 'copyPng':
     case 'savePng':
     case 'saveSvg':
-      soon(({ handOn }) => void handOn(page));
+      void exportView(page);
       return;
     case 'setBookmark':
-      soon(({ setBookmark }) => setBookmark(String(digit)));
+      setBookmark(String(digit));
       return;
     case 'goBookmark':
-      soon(({ goBookmark }) => goBookmark(String(digit)));
+      goBookmark(String(digit));
       return;
     case undefined:
       return;
     default:
-      soon(({ PLACE_ACTIONS }) => PLACE_ACTIONS[page]());
+      PLACE_ACTIONS[page]();
   }
-}
-
-/** What a part of the script does: at once where it is here. */
-function soon(act: (panels: Later) => void): void {
-  const panels = panelsNow();
-  if (panels) act(panels);
-  else loadPanels().then(act, (error: Error) => tell(error.message));
 }

@@ -35,7 +35,7 @@ function change(next: Places, joins = false): void {
   history.value = changed(history.value, next, joins);
 }
 
-/** Choices are no changes: there is nothing to undo. */
+/** Choices are not changes: there is nothing to undo. */
 export function chooseCursor(id: number | null): void {
   history.value = { ...history.value, now: { ...places.value, chosen: id } };
 }

@@ -5,7 +5,7 @@ import type { Place } from '../model/profile.js';
 import { adviceFor } from './advice.js';
 import { currentEngine } from './current-engine.js';
 import { addProblem } from './problems.js';
-import { isProgramPending, wantedSources } from './store.js';
+import { wantedSources } from './store.js';
 
 export interface SourceLine {
   readonly file: string;
@@ -35,7 +35,6 @@ export const lacksTool = signal(false);
 const lines = new Map<string, SourceLine | null>();
 export const isReadingLines = signal(false);
 let waiting = new Set<string>();
-let isReadingProgram = elf !== null;
 
 const keyOf = (pc: bigint): string => pc.toString(16);
 
@@ -78,7 +77,6 @@ export function wantLines(pcs: Iterable<bigint>): void {
     const key = keyOf(pc);
     if (!lines.has(key)) waiting.add(key);
   }
-  notePending();
   if (!isReadingLines.peek() && waiting.size > 0) queueMicrotask(() => void askLines());
 }
 
@@ -105,12 +103,7 @@ async function askLines(): Promise<void> {
     waiting = new Set();
   } finally {
     isReadingLines.value = false;
-    notePending();
   }
-}
-
-function notePending(): void {
-  isProgramPending.value = isReadingProgram || isReadingLines.peek() || waiting.size > 0;
 }
 
 /** What is written beside an instruction. */
@@ -134,8 +127,6 @@ async function read(url: string): Promise<void> {
     const { code = 'READER_OPEN', message } = error as Error & { code?: string };
     addProblem({ code, what: `the program: ${message}`, advice: adviceFor(code), isFatal: false });
   }
-  isReadingProgram = false;
-  notePending();
 }
 
 if (elf !== null)

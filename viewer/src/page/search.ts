@@ -1,10 +1,48 @@
 /** The search of the page: hits come in slices from a worker that only searches, and can be ended at any moment. */
+import { effect, signal, untracked } from '@preact/signals';
 import { AskError } from '../data/asker.js';
-import { HitList, NO_HITS, nextHit } from '../model/hits.js';
+import type { Problem } from '../data/protocol.js';
+import { HitList, type Hits, NO_HITS, nextHit } from '../model/hits.js';
 import { currentEngine } from './current-engine.js';
+import { registerLink } from './link-state.js';
 import { showCycle } from './place-actions.js';
-import { ignoresCase, type SearchState, search } from './search-state.js';
-import { pictureSize, settings, state, tell } from './store.js';
+import { info, pictureSize, settings, state, tell } from './store.js';
+
+export interface SearchState {
+  readonly pattern: string;
+  /** `stopped`: by the user, the hits so far remain. */
+  readonly status: 'searching' | 'done' | 'stopped' | 'bad';
+  /** Part of the trace looked through, 0 to 1. */
+  readonly progress: number;
+  readonly problem: Problem | null;
+  readonly hits: Hits;
+  /** Index of the hit gone to; null: none yet. */
+  readonly current: number | null;
+}
+
+export const search = signal<SearchState | null>(null);
+/** Upper and lower case are the same. */
+export const ignoresCase = signal(true);
+
+const linkedSearch = registerLink<string>(
+  { key: 'find', format: (pattern) => [pattern], parse: ([pattern]) => pattern ?? null },
+  {
+    get: () => search.value?.pattern ?? null,
+    set: (pattern) => {
+      if (pattern !== (search.value?.pattern ?? null)) beginSearch(pattern ?? '', false);
+    },
+  },
+);
+
+/** A linked search begins once the trace is here, and goes to none of its hits. */
+export function beginLinkedSearch(): void {
+  if (linkedSearch === null) return;
+  const stop = effect(() => {
+    if (!info.value) return;
+    queueMicrotask(() => stop());
+    untracked(() => beginSearch(linkedSearch, false));
+  });
+}
 
 const SLICE_MS = 40;
 const MARKS_INTERVAL_MS = 200;

@@ -1,5 +1,5 @@
-/** With what a picture begins: where the link leads, or what the user chose; and where one is, as links say it. */
-import { signal } from '@preact/signals';
+/** The beginning of a picture: where the link leads, or what the user chose; and where one is, as links say it. */
+import { effect, signal } from '@preact/signals';
 import { readPart } from '../model/link.js';
 import { countPart, rangePart, textPart, viewPart } from '../model/link-parts.js';
 import type { CycleRange } from '../model/places.js';
@@ -53,8 +53,8 @@ const linkedAt = registerLink(atPart, { get: () => null, set: () => undefined })
 
 const cyclesPart = { ...rangePart, key: 'cycles' };
 
-/** Of `uscope view --png`, and of people: these cycles fill the width. */
-export const linkedCycles = registerLink(cyclesPart, {
+/** Only of links that people write: these cycles fill the width. */
+const linkedCycles = registerLink(cyclesPart, {
   get: () => null,
   set: (cycles) => {
     if (cycles) showCycles(cycles);
@@ -62,13 +62,26 @@ export const linkedCycles = registerLink(cyclesPart, {
 });
 
 /** Brings a range of cycles onto the screen, with the instructions fetched then. */
-export function showCycles({ from, to }: CycleRange): void {
+function showCycles({ from, to }: CycleRange): void {
   const view = state.value?.view;
   const width = pictureSize.value.width - settings.value.gutter;
   if (!view || width <= 0) return;
   const selected = state.value!.selectedRow;
   currentEngine()?.run({ do: 'view', view: showing(view, from, to, width), selected });
   currentEngine()?.run({ do: 'return' });
+}
+
+/** The cycles of the link, once there is a picture. */
+export function beginAtCycles(): void {
+  const cycles = linkedCycles;
+  if (!cycles) return;
+  const stop = effect(() => {
+    if (!state.value || pictureSize.value.width === 0) return;
+    queueMicrotask(() => {
+      stop();
+      showCycles(cycles);
+    });
+  });
 }
 
 export const start = signal<Start>({

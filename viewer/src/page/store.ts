@@ -100,8 +100,6 @@ export const state = signal<SceneState | null>(null);
 export const writerGone = signal<string | null>(null);
 /** Addresses that the picture shows and nothing is written beside yet, hexadecimal. */
 export const wantedSources = signal<readonly string[]>([]);
-/** A program was given, and what is beside instructions is not all known yet. */
-export const isProgramPending = signal(document.querySelector('meta[name="uscope-elf"]') !== null);
 export { problems } from './problems.js';
 export const panel = signal<'none' | 'palette' | 'help' | 'search'>('none');
 /** Of the canvas of pipeline and axis, which the tracks are as wide as. */

@@ -5,13 +5,6 @@
 import { PORTS, STARTED } from '../model/thread-scope.js';
 import { isSlow } from './slowness.js';
 
-/** What workers load in the middle of something, when they need it: loaded with their code where that runs in the page, which cannot do that. */
-const OF_READER = ['index-kernel.js'];
-const LOADED_WITH: Readonly<Record<string, readonly string[]>> = {
-  'data.js': [...OF_READER, 'index_making.js', 'index_questions.js'],
-  'drawing.js': ['forms.js'],
-};
-
 interface Waiting {
   readonly message: unknown;
   readonly transfer: Transferable[];
@@ -20,7 +13,7 @@ interface Waiting {
 export class Thread {
   private waiting: Waiting[] | null = [];
   private target: Worker | MessagePort | null = null;
-  private readonly scripts: HTMLScriptElement[] = [];
+  private script: HTMLScriptElement | null = null;
 
   /**
    * @param file with the code, beside the page
@@ -50,7 +43,7 @@ export class Thread {
     if (this.target instanceof MessagePort) this.target.close();
     else this.target?.terminate();
     this.target = null;
-    for (const script of this.scripts) script.remove();
+    this.script?.remove();
   }
 
   private startWorker(): void {
@@ -72,20 +65,11 @@ export class Thread {
     const known = window as unknown as Record<string, Record<string, MessagePort[]> | undefined>;
     const ports = known[PORTS] ?? {};
     known[PORTS] = { ...ports, [this.file]: [...(ports[this.file] ?? []), port2] };
-    this.loadAll([this.file, ...(LOADED_WITH[this.file] ?? OF_READER)]);
-  }
-
-  /** In this order: parts take from the first what they need. What it is sent waits for all. */
-  private loadAll([file, ...others]: readonly string[]): void {
-    if (file === undefined) {
-      this.deliver();
-      return;
-    }
     const script = document.createElement('script');
-    script.src = new URL(file, document.baseURI).href;
-    script.onload = () => this.loadAll(others);
-    script.onerror = () => this.fail(`${file} could not be loaded`);
-    this.scripts.push(script);
+    script.src = new URL(this.file, document.baseURI).href;
+    script.onload = () => this.deliver();
+    script.onerror = () => this.fail(`${this.file} could not be loaded`);
+    this.script = script;
     document.head.append(script);
   }
 

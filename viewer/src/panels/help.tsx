@@ -12,7 +12,7 @@ import {
   removeKey,
   resetKeys,
 } from '../input/rebind.js';
-import { save } from '../page/hand-on.js';
+import { save } from '../page/export.js';
 import { bindings, changeBindings, panel, tell } from '../page/store.js';
 import { Dialog } from './dialog.js';
 
@@ -170,7 +170,7 @@ function Files() {
             const file = event.currentTarget.files?.[0];
             const taken = file && file.size < 1_000_000 ? importBindings(await file.text()) : null;
             if (taken) changeBindings(taken);
-            else tell('that is no file of keys: export writes one');
+            else tell('that is not a file of keys: export writes one');
           }}
         />
       </label>

@@ -2,11 +2,10 @@
 import type { RefObject } from 'preact';
 import { currentEngine } from '../page/perform.js';
 import { OverviewMarks } from './place-marks.js';
-import { later } from './later.js';
+import { EventOverview } from './event-overview.js';
 import { whyNoSums } from '../model/sums.js';
 import { info, pictureSize, settings, state } from '../page/store.js';
 
-const EventOverview = later('EventOverview');
 const LABEL = 'overview of the run: retired instructions per cycle, stalls and flushes';
 
 export function Overview({ canvas }: { canvas: RefObject<HTMLCanvasElement | null> }) {

@@ -1,4 +1,4 @@
-/** Where the cycles went: by function, line of source or address, of the range or of the whole run. */
+/** The profile of cycles: by function, line of source or address, of the range or of the whole run. */
 import { signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { AskError } from '../data/asker.js';

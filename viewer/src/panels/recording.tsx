@@ -45,7 +45,7 @@ function Menu({ onClose }: { onClose: () => void }) {
       style={{ position: 'fixed', top: 'auto', left: 'auto', right: '12px', bottom: '34px', whiteSpace: 'normal' }}
       aria-label="recording"
       onKeyDown={(event) => {
-        // Letters typed here are no commands of the picture.
+        // Letters typed here are not commands of the picture.
         event.stopPropagation();
         if (event.key === 'Escape') onClose();
       }}

@@ -3,21 +3,28 @@ import type { ComponentType } from 'preact';
 import type { TraceInfo } from '../data/protocol.js';
 import { type PanelId, type PanelInfo, PANELS } from '../model/panels.js';
 import { isForTrace } from '../model/trace-panels.js';
-import { later } from './later.js';
-import { SqlLater } from './sql/later.js';
+import { Counters } from './counters.js';
+import { Inspector } from './inspector.js';
+import { PlacesPanel } from './places.js';
+import { Profile } from './profile.js';
+import { Results } from './results.js';
+import { Sql } from './sql/panel.js';
+import { Statistics } from './statistics.js';
+import { Events, Occupancy, Values } from './track-lanes.js';
+import { Transactions } from './transactions.js';
 
 const COMPONENTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, ComponentType>> = {
-  inspector: later('Inspector'),
-  places: later('PlacesPanel'),
-  statistics: later('Statistics'),
-  profile: later('Profile'),
-  results: later('Results'),
-  sql: SqlLater,
-  counters: later('Counters'),
-  occupancy: later('Occupancy'),
-  transactions: later('Transactions'),
-  events: later('Events'),
-  values: later('Values'),
+  inspector: Inspector,
+  places: PlacesPanel,
+  statistics: Statistics,
+  profile: Profile,
+  results: Results,
+  sql: Sql,
+  counters: Counters,
+  occupancy: Occupancy,
+  transactions: Transactions,
+  events: Events,
+  values: Values,
 };
 
 /** Of panels that are there for this trace. */

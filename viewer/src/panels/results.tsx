@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { MAX_LISTED_HITS } from '../model/hits.js';
 import { grouped } from '../model/ticks.js';
 import { goToHit } from '../page/search.js';
-import { search } from '../page/search-state.js';
+import { search } from '../page/search.js';
 import { panel } from '../page/store.js';
 import { resultText } from './search-bar.js';
 

@@ -5,8 +5,7 @@ import { type Completions, completionsOf, type SearchNames } from '../model/comp
 import { grouped } from '../model/ticks.js';
 import { currentEngine } from '../page/current-engine.js';
 import { reveal } from '../page/layout.js';
-import { beginSearch, clearSearch, stepSearch, stopSearch } from '../page/search.js';
-import { ignoresCase, search } from '../page/search-state.js';
+import { beginSearch, clearSearch, ignoresCase, search, stepSearch, stopSearch } from '../page/search.js';
 import { info, panel } from '../page/store.js';
 
 const NO_NAMES: SearchNames = { stalls: [], flushes: [], events: [], fields: {} };

@@ -1,4 +1,4 @@
-/** Where the pointer is, what is selected, how far the trace has been read. */
+/** Shows where the pointer is, what is selected and how far the trace has been read. */
 import { grouped, timeText } from '../model/ticks.js';
 import { currentEngine } from '../page/current-engine.js';
 import { info, state, writerGone } from '../page/store.js';

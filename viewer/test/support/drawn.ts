@@ -11,7 +11,6 @@ import { rasterAxis } from '../../src/drawing/axis.js';
 import { Colouring } from '../../src/drawing/colouring.js';
 import { chooseForm, Forms } from '../../src/drawing/forms/choose.js';
 import type { Ground } from '../../src/drawing/forms/ground.js';
-import * as laterForms from '../../src/drawing/forms/on-demand.js';
 import type { Frame } from '../../src/drawing/frame.js';
 import type { Hits } from '../../src/drawing/hits.js';
 import { Disassembly } from '../../src/drawing/labels.js';
@@ -108,9 +107,6 @@ export function frameOf({ session, store, sums }: DrawnTrace, wanted: Wanted): F
     widths: nothing,
   } as Frame;
 }
-
-/** Parts of the script are here already. */
-Object.assign(globalThis, { uscope_forms: laterForms });
 
 const forms = new Forms();
 

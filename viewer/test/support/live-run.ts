@@ -1,6 +1,5 @@
 /** A run of the made-up pipeline that is written while the test looks on: by the writer itself, into a file, a stretch at a time. */
-import { createCpuSummarizer } from 'uscope/cpu';
-import { TraceWriter } from 'uscope/writer';
+import { createCpuSummarizer, TraceWriter } from 'uscope/writer';
 import { createSegmentIndexer } from '../../../sdk/dist/trace-index/recording/segment-indexer.js';
 import { Action, fieldSize } from '../../../sdk/src/format/types.js';
 import { lockPath } from '../../../sdk/src/writer/output/path-lock.js';

@@ -14,7 +14,6 @@ export interface PageHook {
   link(): string;
   run(command: Command): void;
   describe(row: number): Promise<RowDetails | null>;
-  takePicture(kind: 'png' | 'svg'): Promise<{ data: string } | { code: string; what: string }>;
 }
 
 declare global {

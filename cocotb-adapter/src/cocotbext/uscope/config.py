@@ -7,6 +7,8 @@ import os
 from dataclasses import dataclass
 from typing import Optional, Tuple
 
+from .constants import DEFAULT_CREDIT_BYTES
+
 log = logging.getLogger("cocotbext.uscope")
 
 NO_CORE = 0xFFFFFFFF
@@ -44,7 +46,7 @@ def read_config() -> Config:
         peer_uid=_number("USCOPE_PEER_UID", -1, 0, 0xFFFFFFFF) if os.environ.get("USCOPE_PEER_UID") else None,
         open_timeout_s=_number("USCOPE_OPEN_TIMEOUT_MS", 10_000, 0, 86_400_000) / 1000,
         timeout_s=_number("USCOPE_TIMEOUT_MS", 30_000, 100, 86_400_000) / 1000,
-        credit=_number("USCOPE_CREDIT_MIB", 32, 1, 4095) << 20,
+        credit=_number("USCOPE_CREDIT_MIB", DEFAULT_CREDIT_BYTES >> 20, 1, 4095) << 20,
         core=None if core == NO_CORE else core,
         on_failure=_policy(),
         memory_directory=(os.environ.get("USCOPE_SHM_DIR") or "/dev/shm") if shared else None,
@@ -54,7 +56,7 @@ def read_config() -> Config:
 
 
 def default_endpoint() -> str:
-    """Where `uscope serve` listens by default."""
+    """The endpoint on which `uscope serve` listens by default."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     return f"ipc://{runtime}/uscope.sock" if runtime else f"ipc:///tmp/uscope-{os.getuid()}/uscope.sock"
 

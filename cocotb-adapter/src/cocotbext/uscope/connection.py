@@ -126,7 +126,7 @@ class Connection:
                 self._socket.connect(self.endpoint)
         except zmq.ZMQError as cause:
             self._detach()
-            detail = f'"{self.endpoint}" is no endpoint (USCOPE_ENDPOINT): {cause}'
+            detail = f'"{self.endpoint}" is not an endpoint (USCOPE_ENDPOINT): {cause}'
             raise UscopeError("BRIDGE_ENDPOINT", detail) from cause
 
     def _detach(self) -> None:

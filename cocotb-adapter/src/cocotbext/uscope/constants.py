@@ -84,6 +84,8 @@ MEMORY_LAYOUT_VERSION = 1
 MEMORY_CONTROL_BYTES = 512
 #: What the control page says of one chunk.
 MEMORY_ENTRY_BYTES = 64
+#: A client's memory for records that are not durable yet.
+DEFAULT_CREDIT_BYTES = 0x2000000
 
 
 class FieldType(IntEnum):

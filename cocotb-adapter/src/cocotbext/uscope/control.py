@@ -1,5 +1,5 @@
 """
-Recording switched off and on while the test runs, by scope or as a whole, and triggers (docs/control.md of µScope).
+Recording switched off and on while the test runs, by scope or as a whole, and triggers (docs/how-to/control.md of µScope).
 
 Nothing of this is on the way of items: what is disabled is taken out of a frame when it ends. Commands from outside are acted upon when a frame
 begins.
@@ -137,7 +137,7 @@ class Control:
 
     def filter(self, words: "memoryview", first: int, end: int) -> Tuple[int, int, bool]:
         """
-        Takes what is disabled out of a frame's records after its BEGIN. Returns their new end, how many 16-byte records are no items of their
+        Takes what is disabled out of a frame's records after its BEGIN. Returns their new end, how many 16-byte records are not items of their
         own, and whether the frame shall stay: without items, that of a paused trace does not.
         """
         to, extra, items = first, 0, 0
@@ -212,7 +212,7 @@ def _scope_of(path: str) -> str:
 
 
 def _scopes_of(paths: List[str]) -> Set[str]:
-    """Of storages and events, and those above them, but that of the control event."""
+    """The scopes of storages and events, and those above them, without that of the control event."""
     scopes = set()
     for path in paths:
         scope = _scope_of(path)

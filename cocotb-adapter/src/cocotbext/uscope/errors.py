@@ -1,4 +1,4 @@
-"""Errors carry a stable code; docs/errors.md says for each what to do."""
+"""Errors carry a stable code; docs/reference/errors.md says for each what to do."""
 
 from __future__ import annotations
 

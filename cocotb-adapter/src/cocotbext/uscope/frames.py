@@ -1,4 +1,4 @@
-"""Frames of one trace and the room for their records (docs/bridge-protocol.md#records)."""
+"""Frames of one trace and the room for their records (docs/reference/bridge-protocol.md#records)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def _no_time() -> Any:
 
 class Frames:
     """
-    Where records are stored: straight into the memory.
+    The buffer for records: they are stored straight into the memory.
 
     ``_at`` is the next free word, ``_limit`` the greatest at which an op fits without asking `_make_room`; outside cycles it is below every
     place, so that the check for room is the check for the cycle, too.
@@ -193,7 +193,7 @@ class Frames:
         return True
 
     def _reserve(self, words: int) -> int:
-        """A place for a record that is no item; in a frame or before the next one."""
+        """A place for a record that is not an item; in a frame or before the next one."""
         if self._time is not None:
             if self._at + words - 2 > self._limit:
                 self._make_room(words)

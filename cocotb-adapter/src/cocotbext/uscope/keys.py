@@ -1,5 +1,5 @@
 """
-Keys for a daemon that lets only listed clients in (docs/threat-model.md): USCOPE_SERVER_KEY_FILE holds the daemon's public key,
+Keys for a daemon that lets only listed clients in (docs/explanation/threat-model.md): USCOPE_SERVER_KEY_FILE holds the daemon's public key,
 USCOPE_KEY_FILE this client's pair, as `uscope keygen` writes them.
 """
 

@@ -1,5 +1,5 @@
 """
-The memory that holds what one trace has recorded until it is durable (docs/client-memory.md): chunks of one region, for local endpoints a
+The memory that holds what one trace has recorded until it is durable (docs/reference/bridge-protocol.md#memory-of-a-local-client): chunks of one region, for local endpoints a
 file in shared memory, from which the daemon takes the last cycles when this process is killed.
 
 What is published is published by one aligned 8-byte store, made after the records by the same thread. That is enough without a barrier: the

@@ -1,4 +1,4 @@
-"""Control messages and data headers of the bridge protocol (docs/bridge-protocol.md#connection, #traces, #data-header)."""
+"""Control messages and data headers of the bridge protocol (docs/reference/bridge-protocol.md#connection, #traces, #data-header)."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def encode_control(message: Message) -> bytes:
 
 
 def decode_control(data: bytes) -> Message:
-    """:raises UscopeError: BRIDGE_MESSAGE when it is no map with a text ``t``."""
+    """:raises UscopeError: BRIDGE_MESSAGE when it is not a map with a text ``t``."""
     if len(data) > MAX_CONTROL_BYTES:
         raise UscopeError("BRIDGE_MESSAGE", f"a control message of {len(data)} bytes")
     try:
         message = msgpack.unpackb(data, raw=False, strict_map_key=True)
     except Exception as cause:
-        raise UscopeError("BRIDGE_MESSAGE", f"a control message that is no msgpack: {cause}") from cause
+        raise UscopeError("BRIDGE_MESSAGE", f"a control message that is not msgpack: {cause}") from cause
     if not isinstance(message, dict) or not isinstance(message.get("t"), str):
-        raise UscopeError("BRIDGE_MESSAGE", "a control message that is no map with a text `t`")
+        raise UscopeError("BRIDGE_MESSAGE", "a control message that is not a map with a text `t`")
     return message
 
 

@@ -29,7 +29,7 @@ def resolve(trace: Recorder, field: Field, value: Value, where: str) -> Optional
         if value in field.enum:
             return field.enum[value]
         known = ", ".join(field.enum) or "the field takes numbers"
-        raise UscopeError("OP_VALUE", f'"{value}" is no value of {where}.{field.name} ({known})')
+        raise UscopeError("OP_VALUE", f'"{value}" is not a value of {where}.{field.name} ({known})')
     if isinstance(value, float):
         raise UscopeError("OP_VALUE", f"{value} is not a whole number: {where}.{field.name}")
     try:
@@ -67,7 +67,7 @@ def _head(action: int, storage: Storage, field: Field) -> int:
 
 
 def _bounds(field: Field) -> "tuple[int, int]":
-    """Of values that may be stored as they are: none of fields that take texts, no negative ones, which need their two's complement."""
+    """The limits of values that may be stored as they are: none of fields that take texts, no negative ones, which need their two's complement."""
     return (0, -1) if field.type == FieldType.STRING_REF else (0, field.highest)
 
 
@@ -176,7 +176,7 @@ class StorageView:
         """Counts: adds to the only field of the only slot."""
         fields = list(self._storage.fields.values())
         if self._storage.num_slots != 1 or len(fields) != 1:
-            raise UscopeError("OP_FIELD", f"{self._storage.path} is no counter (one slot, one field)")
+            raise UscopeError("OP_FIELD", f"{self._storage.path} is not a counter (one slot, one field)")
         self._trace.op(records.ADD, self._storage, 0, fields[0], delta)
 
     def set_many(self, slots: Sequence[int], field: str, values: Union[Sequence[int], int]) -> None:

@@ -1,4 +1,4 @@
-"""What one trace records: ops, events, strings and snapshots, and what of them is switched off (docs/bridge-protocol.md#records)."""
+"""What one trace records: ops, events, strings and snapshots, and what of them is switched off (docs/reference/bridge-protocol.md#records)."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class Recorder(Frames):
 
     def unresolved_number(self, bits: str, where: str) -> Optional[int]:
         """What is recorded for a value with X or Z; None: nothing. :raises UscopeError: OP_VALUE"""
-        raise UscopeError("OP_VALUE", f"{bits} is no number: {where}")
+        raise UscopeError("OP_VALUE", f"{bits} is not a number: {where}")
 
     # -- ops
 
@@ -195,7 +195,7 @@ class Recorder(Frames):
             return False
         return field.lowest <= value <= field.highest
 
-    # The calls that generated code makes (docs/codegen.md), by number; hand-written code may use names, which costs a look-up each.
+    # The calls that generated code makes (docs/reference/codegen.md), by number; hand-written code may use names, which costs a look-up each.
 
     def slot_set(self, storage: Union[int, str], slot: int, field: Union[int, str], value: int, /) -> None:
         """Sets a field of a slot. Storage and field by number or name; wrong ones are rejected: OP_STORAGE, OP_FIELD, OP_SLOT, OP_VALUE."""
@@ -272,7 +272,7 @@ class Recorder(Frames):
     def _is_number(self, of: Storage, value: object) -> bool:
         if isinstance(value, int):
             return True
-        self.reject("OP_VALUE", f"{of.path}: {value!r} is no number")
+        self.reject("OP_VALUE", f"{of.path}: {value!r} is not a number")
         return False
 
     # -- events
@@ -344,7 +344,7 @@ class Recorder(Frames):
         return index
 
     def snapshot(self, storage: Storage, data: bytes) -> None:
-        """The mask and slot data of a storage as it is now (docs/format.md#checkpoints); between cycles. Replaces its state in the next checkpoint."""
+        """The mask and slot data of a storage as it is now (docs/reference/format.md#checkpoints); between cycles. Replaces its state in the next checkpoint."""
         self.end_cycle()
         for at in range(0, len(data), records.MAX_STRING_BYTES):
             part = data[at : at + records.MAX_STRING_BYTES]

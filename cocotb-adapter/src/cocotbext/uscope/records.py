@@ -1,4 +1,4 @@
-"""The 16-byte records of the bridge protocol (docs/bridge-protocol.md#records)."""
+"""The 16-byte records of the bridge protocol (docs/reference/bridge-protocol.md#records)."""
 
 from __future__ import annotations
 

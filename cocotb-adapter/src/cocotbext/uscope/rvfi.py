@@ -105,7 +105,7 @@ class Rvfi:
     def _record(self, channel: int) -> None:
         xlen = self._xlen
         bits, pc = self._part("insn", channel, 32), self._part("pc_rdata", channel, xlen)
-        # As many in turn as two cycles can fill: what ends in a cycle has other ids than what retires in it.
+        # The number of ids used in turn, as many as two cycles can fill: what ends in a cycle has other ids than what retires in it.
         entity, self._next_id = self._next_id, (self._next_id + 1) % (2 * self._channels)
         compressed = bits & 3 != 3
         self._view.entities[entity].set(
@@ -145,7 +145,7 @@ class Rvfi:
 
     def _memory(self, channel: int, entity: int, bits: int) -> None:
         xlen = self._xlen
-        # some cores (Ibex) set the mask on everything that is no store
+        # some cores (Ibex) set the mask on everything that is not a store
         may_read = bits & 3 != 3 or bits & 0x7F in _LOADS
         for event, counter, letter in (("mem_read", "loads", "r"), ("mem_write", "stores", "w")):
             mask = self._part(f"mem_{letter}mask", channel, xlen // 8)

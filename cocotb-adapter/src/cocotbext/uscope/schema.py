@@ -1,4 +1,4 @@
-"""The binary schema chunk (docs/format.md#schema) as the daemon sends it: names, ids and field types."""
+"""The binary schema chunk (docs/reference/format.md#schema) as the daemon sends it: names, ids and field types."""
 
 from __future__ import annotations
 

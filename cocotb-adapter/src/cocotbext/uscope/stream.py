@@ -1,5 +1,5 @@
 """
-What one trace has recorded and the daemon has not acknowledged: chunks of memory in the order of the stream (docs/bridge-protocol.md#credit, #acknowledgement-and-resume).
+What one trace has recorded and the daemon has not acknowledged: chunks of memory in the order of the stream (docs/reference/bridge-protocol.md#credit, #acknowledgement-and-resume).
 
 The trace's thread appends and publishes; the connection's thread sends what is published and gives chunks back. What both change is changed
 under the connection's lock; a published place is a single reference, which needs none.

@@ -169,7 +169,7 @@ def encoded(name: str, value: Recordable) -> Tuple[int, int, str]:
             return number, struct.unpack("<Q", struct.pack("<d", float(plain)))[0], ""
         bits = int(plain)
     except (TypeError, ValueError, OverflowError):
-        raise UscopeError("OP_VALUE", f'attribute "{name}": {plain!r} is no {kind}') from None
+        raise UscopeError("OP_VALUE", f'attribute "{name}": {plain!r} does not fit {kind}') from None
     lowest, highest = (-(1 << 63), (1 << 63) - 1) if kind == "INTEGER" else (0, 1 if of is bool else MASK64)
     if not lowest <= bits <= highest:
         raise UscopeError("OP_VALUE", f'attribute "{name}": {bits} does not fit {kind}')

@@ -169,14 +169,14 @@ def parts_of(signal: Any, bits: Optional[Tuple[int, int]], width: Optional[int])
     try:
         total = len(signal)
     except TypeError:
-        raise UscopeError("OP_VALUE", f"{path_of(signal)} is no vector: it has no bits to take") from None
+        raise UscopeError("OP_VALUE", f"{path_of(signal)} is not a vector: it has no bits to take") from None
     high, low = bits or (total - 1, 0)
     if not 0 <= low <= high < total:
         raise UscopeError("OP_VALUE", f"bits ({high}, {low}) of {path_of(signal)}, which has {total}: write (high, low)")
     count = high - low + 1
     size = count if width is None else width
     if size < 1 or count % size:
-        raise UscopeError("OP_VALUE", f"{count} bits of {path_of(signal)} are no multiple of width={width}")
+        raise UscopeError("OP_VALUE", f"{count} bits of {path_of(signal)} are not a multiple of width={width}")
     return [Part(signal, at + size - 1, at) for at in range(low, high + 1, size)]
 
 

@@ -34,7 +34,7 @@ interface Held {
 }
 
 export class ClientTrace {
-  /** Where the daemon writes the file. */
+  /** The path of the file that the daemon writes. */
   path = '';
   /** Payload of the binary schema chunk. */
   schema: Uint8Array = new Uint8Array(0);
@@ -76,7 +76,7 @@ export class ClientTrace {
   }
 
   /**
-   * Sends whole records (docs/bridge-protocol.md#records), at most 1 MiB. Waits while the credit is used up. The bytes are not copied and
+   * Sends whole records (docs/reference/bridge-protocol.md#records), at most 1 MiB. Waits while the credit is used up. The bytes are not copied and
    * must not change any more.
    * @throws UscopeError the trace's failure, BRIDGE_LOST
    */

@@ -4,8 +4,9 @@
  */
 import { Dealer } from 'zeromq';
 import { UscopeError } from '../../base/errors.js';
-import { processStart } from '../wire/client-process.js';
+import { processStart } from '../../writer/output/process-name.js';
 import { decodeDaemonMessage, encodeControl } from '../wire/codec.js';
+import { DEFAULT_CREDIT_BYTES } from '../wire/constants.js';
 import { checkDescriptors } from '../wire/descriptors.js';
 import type { ClientKeys } from '../wire/key-files.js';
 import {
@@ -41,7 +42,6 @@ export interface TraceRequest {
 }
 
 const DEFAULT_TIMEOUT_MS = 30_000;
-const DEFAULT_CREDIT = 32 * 1024 * 1024;
 const TICK_MS = 200;
 const PING_MS = 1000;
 
@@ -112,7 +112,7 @@ export class BridgeClient {
       },
       session,
     );
-    const { name, schema, schemaName, dut, intervalPs, credit = DEFAULT_CREDIT, run, core } = request;
+    const { name, schema, schemaName, dut, intervalPs, credit = DEFAULT_CREDIT_BYTES, run, core } = request;
     this.opens.set(trace, {
       t: 'open',
       req: 0,

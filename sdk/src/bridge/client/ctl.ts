@@ -1,7 +1,7 @@
 /** One command for a daemon, from another process. */
 import { Dealer } from 'zeromq';
 import { UscopeError } from '../../base/errors.js';
-import { processStart } from '../wire/client-process.js';
+import { processStart } from '../../writer/output/process-name.js';
 import { decodeDaemonMessage, encodeControl } from '../wire/codec.js';
 import { checkDescriptors } from '../wire/descriptors.js';
 import type { ClientKeys } from '../wire/key-files.js';

@@ -1,7 +1,7 @@
 /** Who talks to the daemon: one entry per ZeroMQ connection, with its open traces and its process. */
 
+import { isRunning, type ProcessName } from '../../writer/output/process-name.js';
 import type { Session } from '../session/session.js';
-import { isRunning, type ProcessName } from '../wire/client-process.js';
 import type { HelloMessage } from '../wire/protocol.js';
 import type { Peer } from './fair-queue.js';
 

@@ -1,4 +1,4 @@
-/** `uscope ctl` in the daemon: commands for the clients of its traces, and the state of those traces (docs/control.md). */
+/** `uscope ctl` in the daemon: commands for the clients of its traces, and the state of those traces (docs/how-to/control.md). */
 import { setTimeout as delay } from 'node:timers/promises';
 import { UscopeError } from '../../base/errors.js';
 import { CONTROL_ACTIONS } from '../../schema/control.js';
@@ -132,12 +132,12 @@ function checkAction(action: string): void {
   if (OF_DAEMON.includes(action) || (CONTROL_ACTIONS as readonly string[]).includes(action)) return;
   throw new UscopeError(
     'BRIDGE_MESSAGE',
-    `"${action.slice(0, 40)}" is no command; there are ${OF_DAEMON.join(', ')}, ${CONTROL_ACTIONS.join(', ')}`,
+    `"${action.slice(0, 40)}" is not a command; there are ${OF_DAEMON.join(', ')}, ${CONTROL_ACTIONS.join(', ')}`,
   );
 }
 
 function lost(): Outcome {
-  return { outcome: 'failed', code: 'BRIDGE_LOST', msg: "the client's process has ended" };
+  return { outcome: 'failed', code: 'BRIDGE_CLIENT_LOST', msg: "the client's process has ended" };
 }
 
 function pending(timeoutMs: number): Outcome {

@@ -1,4 +1,4 @@
-/** Where a daemon says how it is found: what cannot be said keeps nothing from running. */
+/** The file in which a daemon says how it is found: what cannot be said keeps nothing from running. */
 import {
   chmodSync,
   mkdtempSync,

@@ -6,7 +6,7 @@ import { PRIVATE_MODE } from '../../base/file-mode.js';
 import { replaceFile } from '../../writer/output/atomic-file.js';
 import { makeDirectories } from '../../writer/output/directories.js';
 import { readOwnFileSync } from '../../writer/output/own-file.js';
-import { isRunning, processStart } from '../wire/client-process.js';
+import { isRunning, processStart } from '../../writer/output/process-name.js';
 
 export interface DaemonPlace {
   readonly endpoint: string;

@@ -19,7 +19,7 @@ import { freePort } from '../../../../test/support/free-port.js';
 import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { decodeSchemaPayload } from '../../format/schema-chunk.js';
 import { SessionStatus } from '../../format/session-chunk.js';
-import { processStart } from '../wire/client-process.js';
+import { processStart } from '../../writer/output/process-name.js';
 import type { ErrorMessage } from '../wire/protocol.js';
 import { newSessionKey } from '../wire/session-secret.js';
 
@@ -276,7 +276,7 @@ describe('the end', () => {
     const next = await bench.greetedPeer(daemon);
     await next.open({ session: sessionId(3) });
     expect(existsSync(opened.path)).toBe(true);
-    expect((await peer.next('error')).code).toBe('BRIDGE_LOST');
+    expect((await peer.next('error')).code).toBe('BRIDGE_CLIENT_LOST');
     expect((await peer.next('error')).trace).toBe(left.trace);
     expect(decodeFile(left.path).preamble.session?.status).toBe(SessionStatus.CLIENT_LOST);
   });

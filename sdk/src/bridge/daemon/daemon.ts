@@ -6,12 +6,12 @@ import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';
 import { locksSettled } from '../../writer/output/lock-file.js';
+import { isRunning } from '../../writer/output/process-name.js';
 import { removeStaleLocks } from '../../writer/output/stale-locks.js';
 import { type MemoryBound, memoryBound } from '../memory/machine-memory.js';
 import { MemoryAccount } from '../memory/memory-account.js';
 import type { Session } from '../session/session.js';
 import type { SessionLink } from '../session/session-init.js';
-import { isRunning } from '../wire/client-process.js';
 import { decodeClientMessage, encodeControl } from '../wire/codec.js';
 import { Gatekeeper } from '../wire/curve.js';
 import { decodeDataHeader, isDataHeader, peekTrace } from '../wire/data-header.js';
@@ -26,9 +26,9 @@ import {
   type OpenMessage,
   PROTOCOL_VERSION,
 } from '../wire/protocol.js';
+import { type WireError, wireError } from '../wire/session-error.js';
 import { checkOwner } from '../wire/session-secret.js';
 import { PRODUCT } from '../wire/version.js';
-import { type WireError, wireError } from '../wire/wire-error.js';
 import { type Connection, Connections } from './connections.js';
 import { Controls } from './controls.js';
 import { type OrphanState, Orphans } from './orphans.js';

@@ -1,5 +1,5 @@
 /**
- * Traces whose clients ended while no daemon was there: the memory of a dead client (docs/client-memory.md) and the trace file of the same
+ * Traces whose clients ended while no daemon was there: the memory of a dead client (docs/reference/bridge-protocol.md#memory-of-a-local-client) and the trace file of the same
  * session are brought together again.
  *
  * A memory is a candidate from the moment it is seen until its trace is finalized, its client has come back, or it has gone. An attempt that
@@ -7,8 +7,8 @@
  */
 import { existsSync } from 'node:fs';
 import { UscopeError } from '../../base/errors.js';
+import { isRunning, type ProcessName } from '../../writer/output/process-name.js';
 import { ClientMemory } from '../session/client-memory.js';
-import { isRunning, type ProcessName } from '../wire/client-process.js';
 import { asUscopeError } from '../wire/session-error.js';
 import { locateTrace } from './orphan-file.js';
 

@@ -343,7 +343,7 @@ function nameBusy(
 }
 
 export function clientLost(): UscopeError {
-  return new UscopeError('BRIDGE_LOST', "the client's process ended without closing the trace");
+  return new UscopeError('BRIDGE_CLIENT_LOST', "the client's process ended without closing the trace");
 }
 
 function key(sessionId: Uint8Array): string {

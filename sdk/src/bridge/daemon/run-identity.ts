@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { CORE_PROPERTY, RUN_ID_PROPERTY, START_TIME_PROPERTY } from '../../format/run-properties.js';
+import { CORE_PROPERTY, RUN_ID_PROPERTY, START_TIME_PROPERTY } from '../../format/dut.js';
 import type { DutProperties } from '../../format/types.js';
 import type { Connection } from './connections.js';
 

@@ -1,4 +1,4 @@
-/** Trace names, chosen by clients, to files below the output directory (docs/bridge-protocol.md#traces). */
+/** Trace names, chosen by clients, to files below the output directory (docs/reference/bridge-protocol.md#traces). */
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { join, resolve, sep } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
@@ -94,7 +94,7 @@ async function enter(root: string, directory: string, name: string): Promise<str
   }
   throw new UscopeError(
     'BRIDGE_NAME',
-    `the trace name "${name}" leads through something that is no directory inside ${root}`,
+    `the trace name "${name}" leads through something that is not a directory inside ${root}`,
     { file: directory },
   );
 }

@@ -2,12 +2,14 @@
  * The memory of the daemon, of which everything that a peer can ask for is granted a part before it costs anything, or is refused. What the
  * process takes for itself (program, its own heap) is not counted.
  */
+
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { UscopeError } from '../../base/errors.js';
 import { formatBytes } from '../../base/units.js';
 import { forgetMemory } from '../../writer/compression/compression-pool.js';
 import type { WriterBudget } from '../../writer/frames/memory-need.js';
 import { dropIdleMemories, unusedWriterBytes } from '../../writer/frames/writer-memory.js';
-import { collectGarbage } from './garbage.js';
 
 /** Rounds in which garbage is collected before a grant is refused: what was dropped in one is finalized after it. */
 const COLLECTIONS = 3;
@@ -78,7 +80,7 @@ export class MemoryAccount {
 
   /** Returns unused memory to the machine when this number of bytes is not free. */
   async makeRoom(bytes: number): Promise<void> {
-    // What can never be granted is no reason to give anything up.
+    // What can never be granted is not a reason to give anything up.
     if (this.granted + bytes > this.limit) return;
     for (let round = 0; round < COLLECTIONS && bytes > this.free; round++) {
       giveUpIdle();
@@ -111,4 +113,15 @@ function noMemory({ what, remedy }: Purpose, bytes: number, used: number, limit:
     'BRIDGE_NO_MEMORY',
     `${what} needs ${formatBytes(bytes)}; ${formatBytes(used)} of the ${formatBytes(limit)} that this daemon may use are taken: ${wait}${remedy}, or start the daemon with a larger --max-memory`,
   );
+}
+
+let collect: (() => void) | null = null;
+
+/** To V8, memory outside its heap is next to nothing: it collects such garbage late. */
+export function collectGarbage(): void {
+  if (collect === null) {
+    setFlagsFromString('--expose-gc');
+    collect = runInNewContext('gc') as () => void;
+  }
+  collect();
 }

@@ -60,3 +60,15 @@ export type SupervisorMessage =
   | { readonly type: 'finalize'; readonly unfinished: readonly TraceName[] }
   /** Stop waiting for disk space, and for copies in other formats. */
   | { readonly type: 'abort' };
+
+let isKept = false;
+
+/**
+ * From now on a line that cannot be written to stderr is lost, and ends nothing: recording continues. The reader of such lines may go first:
+ * `uscope serve 2>&1 | head`, a log on a full disk.
+ */
+export function outliveLog(): void {
+  if (isKept) return;
+  isKept = true;
+  process.stderr.on('error', () => {});
+}

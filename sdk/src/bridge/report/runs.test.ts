@@ -12,9 +12,9 @@ import {
 import { decodeFile } from '../../../../test/support/decode-file.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { accountOf, type TraceStats } from '../../writer/index.js';
+import { processStart } from '../../writer/output/process-name.js';
 import { Connection } from '../daemon/connections.js';
 import { Runs, runEnvironment, runOfEnvironment } from '../daemon/run-identity.js';
-import { processStart } from '../wire/client-process.js';
 import { runJson } from './run-json.js';
 import { runLines } from './run-table.js';
 import type { TraceReport } from './summary.js';

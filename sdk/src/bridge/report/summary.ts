@@ -5,8 +5,8 @@ import { appendAll } from '../../base/arrays.js';
 import { formatBytes, formatCount, formatTime } from '../../base/units.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Account, TraceStats } from '../../writer/index.js';
+import type { RingReport } from '../../writer/ring/index.js';
 import type { Failure } from './host-messages.js';
-import { ringLines } from './ring-lines.js';
 
 /** A trace as its supervisor knows it. */
 export interface TraceReport {
@@ -149,4 +149,22 @@ export function exitStatus(simulator: number, reports: readonly TraceReport[], r
 export function shortPath(path: string): string {
   const short = relative(process.cwd(), path);
   return short.startsWith('..') ? path : short;
+}
+
+/** The flight recorder when its trace is over. */
+function ringLines(ring: RingReport): string[] {
+  const { expiredSegments, expiredFrames, firstTimePs, peakBytes, files, triggersWithoutFile } = ring;
+  const gone = `${formatCount(expiredFrames)} frames in ${formatCount(expiredSegments)} segments let go before`;
+  const lines = [
+    expiredSegments > 0
+      ? `flight recorder: kept from ${formatTime(firstTimePs)} on, ${gone}; at most ${formatBytes(peakBytes)} on disk`
+      : `flight recorder: kept everything; at most ${formatBytes(peakBytes)} on disk`,
+  ];
+  for (const { path, label, timePs, bytes } of files) {
+    lines.push(`trigger at ${formatTime(timePs)} (${label}): ${shortPath(path)}, ${formatBytes(bytes)}`);
+  }
+  if (triggersWithoutFile > 0) {
+    lines.push(`${formatCount(triggersWithoutFile)} more triggers made no file (--trigger-files)`);
+  }
+  return lines;
 }

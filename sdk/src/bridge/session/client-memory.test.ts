@@ -27,8 +27,8 @@ import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { RecordWriter, resumeTrace } from '../../writer/index.js';
 import { lockPath, type PathLock } from '../../writer/output/path-lock.js';
+import { processStart } from '../../writer/output/process-name.js';
 import type { DaemonEvents } from '../daemon/daemon.js';
-import { processStart } from '../wire/client-process.js';
 import { encodeDataHeader, IN_MEMORY } from '../wire/data-header.js';
 import type { OpenedMessage } from '../wire/protocol.js';
 import { ClientMemory } from './client-memory.js';
@@ -431,7 +431,7 @@ describe('a client that dies', () => {
   });
 });
 
-describe('what is no memory to be trusted', () => {
+describe('what is not a memory to be trusted', () => {
   const session = sessionId(7);
   it.each([
     ['none', () => {}],

@@ -1,6 +1,6 @@
 /**
- * A local client's record memory (docs/client-memory.md): data messages then carry only where the records are
- * (docs/bridge-protocol.md#data-header), and the daemon reads them there, or copies them once.
+ * A local client's record memory (docs/reference/bridge-protocol.md#memory-of-a-local-client): data messages then carry only where the records are
+ * (docs/reference/bridge-protocol.md#data-header), and the daemon reads them there, or copies them once.
  *
  * The file is found by the session id alone, never by a path that a client names, and taken only if it is an ordinary file that this
  * user owns and nobody else may touch.
@@ -19,7 +19,7 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { RECORD_BYTES } from '../../format/record.js';
-import { isRunning, type ProcessName } from '../wire/client-process.js';
+import { isRunning, type ProcessName } from '../../writer/output/process-name.js';
 import {
   MEMORY_CONTROL_BYTES as CONTROL_BYTES,
   MEMORY_LAYOUT_VERSION as LAYOUT_VERSION,

@@ -1,5 +1,5 @@
 /**
- * How often the disk is made to keep what it was given (docs/durability.md): a layer between the writer and the file system. The writer
+ * How often the disk is made to keep what it was given (docs/explanation/durability.md): a layer between the writer and the file system. The writer
  * itself knows one order of writes and syncs; the layer decides when a sync of data may begin, or that there is none.
  */
 import { HEADER_SIZE } from '../../format/header.js';

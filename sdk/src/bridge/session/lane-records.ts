@@ -1,5 +1,5 @@
 /**
- * What a client has folded into lane records (docs/bridge-protocol.md#lane-records), unfolded before it reaches a writer, which knows plain records
+ * What a client has folded into lane records (docs/reference/bridge-protocol.md#lane-records), unfolded before it reaches a writer, which knows plain records
  * only. A message is unfolded in pieces that stay in the processor's cache; one of nothing but lane records would be 64 times as large.
  */
 import type { UscopeError } from '../../base/errors.js';

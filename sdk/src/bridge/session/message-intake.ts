@@ -1,5 +1,5 @@
 /**
- * The data messages of a session on their way into its writer: order (docs/bridge-protocol.md#data-header), credit (#credit), and what is lost
+ * The data messages of a session on their way into its writer: order (docs/reference/bridge-protocol.md#data-header), credit (#credit), and what is lost
  * when they cannot be taken. Each is taken in the session's queue, after those before it.
  */
 import { UscopeError } from '../../base/errors.js';
@@ -7,7 +7,6 @@ import { type DataHeader, LANES, payloadWords } from '../wire/data-header.js';
 import { type CloseMessage, MAX_PAYLOAD_BYTES } from '../wire/protocol.js';
 import { asUscopeError, sequenceError } from '../wire/session-error.js';
 import type { AckGate } from './ack-gate.js';
-import { countItems } from './count-items.js';
 import type { JobQueue } from './job-queue.js';
 import { LaneRecords } from './lane-records.js';
 import type { AheadRead } from './read-ahead.js';
@@ -16,6 +15,7 @@ import type { SessionInit, SessionLink } from './session-init.js';
 import type { SessionMemory } from './session-memory.js';
 import { pushInTurns, type TraceSink } from './sink.js';
 import { StreamOrder } from './stream-order.js';
+import { countItems } from './unfold-lanes.js';
 
 /** The session, as its intake knows it. */
 export interface IntakeOwner {

@@ -1,4 +1,4 @@
-/** How many frames a client has completed, as its memory shows (docs/client-memory.md). */
+/** How many frames a client has completed, as its memory shows (docs/reference/bridge-protocol.md#memory-of-a-local-client). */
 import { RECORD_WORDS, RecordKind, recordLength } from '../../format/record.js';
 
 /** Field of the control page: the client continues, and does not count. */

@@ -13,8 +13,8 @@ import { coreSchema } from '../../../../test/support/build-trace.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
 import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { SessionStatus } from '../../format/index.js';
+import { processStart } from '../../writer/output/process-name.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
-import { processStart } from '../wire/client-process.js';
 import { ringSinks } from './ring-sink.js';
 import { parseTrigger, triggerSource } from './trigger-pattern.js';
 

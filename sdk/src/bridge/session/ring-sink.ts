@@ -1,4 +1,4 @@
-/** Flight recorders as sinks of the daemon (docs/flight-recorder.md). */
+/** Flight recorders as sinks of the daemon (docs/how-to/flight-recorder.md). */
 import { resumeTrace } from '../../writer/index.js';
 import { lockPath } from '../../writer/output/path-lock.js';
 import { createRing, finishedRing, type RingOptions, resumeRing } from '../../writer/ring/index.js';

@@ -85,7 +85,8 @@ export class SessionControl {
   /** The trace is over: nobody will act any more. */
   end(): void {
     for (const { settle } of this.waiting.splice(0)) {
-      settle({ outcome: 'failed', code: 'BRIDGE_LOST', msg: 'the trace ended before its client acted' });
+      const msg = 'the trace ended before its client acted';
+      settle({ outcome: 'failed', code: 'BRIDGE_CLIENT_LOST', msg });
     }
   }
 

@@ -176,7 +176,7 @@ describe('large messages in the memory of a client', () => {
     await received(3);
     expect(sent[2]).toMatchObject({ t: 'opened', frames: BigInt(LARGE) });
     expect(sink.ordinals).toEqual(upTo(LARGE));
-    session.finalize(SessionStatus.CLIENT_LOST, new UscopeError('BRIDGE_LOST', 'gone'));
+    session.finalize(SessionStatus.CLIENT_LOST, new UscopeError('BRIDGE_CLIENT_LOST', 'gone'));
     close(1);
     await session.ended;
   });
@@ -219,7 +219,7 @@ describe('a large message that cannot be read', () => {
     expect(sink.ordinals).toEqual(upTo(LARGE));
     close(1);
     await received(3);
-    session.finalize(SessionStatus.CLIENT_LOST, new UscopeError('BRIDGE_LOST', 'gone'));
+    session.finalize(SessionStatus.CLIENT_LOST, new UscopeError('BRIDGE_CLIENT_LOST', 'gone'));
     await session.ended;
   });
 });
@@ -255,7 +255,7 @@ describe('a session that ends while messages are read ahead', () => {
     const reads = holdReads(1);
     const bench = await begin(4);
     bench.announce(0);
-    void bench.session.finalize(SessionStatus.CLIENT_LOST, new UscopeError('BRIDGE_LOST', 'gone'));
+    void bench.session.finalize(SessionStatus.CLIENT_LOST, new UscopeError('BRIDGE_CLIENT_LOST', 'gone'));
     for (let seq = 1; seq < 4; seq++) bench.announce(seq);
     await endsBehindReads(bench, reads);
     expect(bench.session.stats.status).toBe(SessionStatus.CLIENT_LOST);

@@ -142,7 +142,7 @@ describe('a session', () => {
     sink.hold = hold;
     data(0, 0, 10);
     data(1, 10, 20);
-    const done = session.finalize(SessionStatus.CLIENT_LOST, new UscopeError('BRIDGE_LOST', 'gone'));
+    const done = session.finalize(SessionStatus.CLIENT_LOST, new UscopeError('BRIDGE_CLIENT_LOST', 'gone'));
     sink.hold = null;
     open();
     await done;

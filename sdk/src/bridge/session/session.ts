@@ -1,5 +1,5 @@
 /**
- * One trace on its way from a client into its file: how it begins, resumes (docs/bridge-protocol.md#acknowledgement-and-resume) and ends. Everything
+ * One trace on its way from a client into its file: how it begins, resumes (docs/reference/bridge-protocol.md#acknowledgement-and-resume) and ends. Everything
  * that happens to a session happens one after the other, in its own queue: a session that waits for the disk makes nobody else wait. Its data messages are
  * the matter of MessageIntake.
  */
@@ -8,10 +8,8 @@ import { encodeSchemaPayload } from '../../format/schema-chunk.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Account, TraceStats } from '../../writer/index.js';
 import type { DataHeader } from '../wire/data-header.js';
-import type { CloseMessage, DaemonMessage } from '../wire/protocol.js';
-import { asUscopeError } from '../wire/session-error.js';
-import { wireError } from '../wire/wire-error.js';
-import { wireStats } from '../wire/wire-stats.js';
+import type { CloseMessage, DaemonMessage, WireStats } from '../wire/protocol.js';
+import { asUscopeError, wireError } from '../wire/session-error.js';
 import { AckGate } from './ack-gate.js';
 import { ClientRemains } from './client-remains.js';
 import { JobQueue } from './job-queue.js';
@@ -342,4 +340,21 @@ export class Session implements IntakeOwner {
     this.events.onEnd(this);
     this.resolveEnded();
   }
+}
+
+/** The numbers of a trace as `closed` says them. */
+function wireStats(stats: TraceStats): WireStats {
+  const { path, status, frames, items, strings, segments, bytes, totalTimePs, rejected, lost } = stats;
+  return {
+    path,
+    status,
+    frames,
+    items,
+    strings,
+    segments,
+    bytes,
+    total_time_ps: totalTimePs,
+    rejected,
+    lost,
+  };
 }

@@ -35,7 +35,7 @@ export function parseTrigger(text: string): TriggerPattern {
   if (event === '') {
     throw new UscopeError(
       'BRIDGE_TRIGGER',
-      `"${text}" is no trigger; write EVENT, or EVENT FIELD=VALUE, with blanks between conditions`,
+      `"${text}" is not a trigger; write EVENT, or EVENT FIELD=VALUE, with blanks between conditions`,
     );
   }
   const conditions = [...rest.matchAll(/([^\s="]+)=(?:"([^"]*)"|([^\s"]*))/g)].map(
@@ -107,7 +107,7 @@ function bitsOf(
   if (!/^(-?\d+|0[xX][0-9a-fA-F]+)$/.test(value)) {
     const labels = schema.enums[enumId]?.values.map((candidate) => candidate.name).join(', ');
     const allowed = type === FieldType.ENUM ? `a label (${labels}) or a number` : 'a number';
-    throw triggerError(pattern, `"${value}" is no value of "${name}"; write ${allowed}`);
+    throw triggerError(pattern, `"${value}" is not a value of "${name}"; write ${allowed}`);
   }
   const bits = fieldSize(type) * 8;
   const number = BigInt(value);

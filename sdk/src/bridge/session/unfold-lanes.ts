@@ -1,5 +1,5 @@
 /**
- * Lane records (docs/bridge-protocol.md#lane-records) -> the plain records of their items, a piece of a message at a time.
+ * Lane records (docs/reference/bridge-protocol.md#lane-records) -> the plain records of their items, a piece of a message at a time.
  *
  * This is the reference for sdk/kernel/native/unfold.c, which does the same work where the addon is built. A property test compares the two
  * word by word. Without the addon this loop runs: there is no WebAssembly of it, because it would need records and pieces in its memory.
@@ -7,7 +7,7 @@
  * What is unfolded may lie in memory that its client changes meanwhile: a word that is checked is fetched once.
  */
 import { ADD_LANES_MAX, LANE_SHIFT_MAX } from '../../format/constants.js';
-import { EVENT_INLINE_BYTES, RECORD_WORDS, RecordKind } from '../../format/record.js';
+import { EVENT_INLINE_BYTES, RECORD_WORDS, RecordKind, recordLength } from '../../format/record.js';
 import { Action } from '../../format/types.js';
 
 /** Words of `struct unfold`, in its order. */
@@ -231,3 +231,15 @@ const upperHalf = (lane: number, shift: number): number => (shift === 0 ? 0 : la
 
 /** This number of bytes, of the four of a word. */
 const maskOf = (bytes: number): number => (bytes >= 4 ? -1 : bytes <= 0 ? 0 : (1 << (8 * bytes)) - 1);
+
+/** Items of OP, EVENT and lane records in `words`; stops at the end, however long the last record claims to be. */
+export function countItems(words: Uint32Array): bigint {
+  let items = 0;
+  for (let at = 0; at < words.length; at += recordLength(words, at)) {
+    const word0 = words[at];
+    const kind = word0 & 0xff;
+    if (kind === RecordKind.OP || kind === RecordKind.EVENT) items++;
+    else if (isLaneRecord(kind)) items += countLanes(word0, words[at + 2], words[at + 3]);
+  }
+  return BigInt(items);
+}

@@ -24,3 +24,5 @@ export const MEMORY_LAYOUT_VERSION = 1;
 export const MEMORY_CONTROL_BYTES = 512;
 /** What the control page says of one chunk. */
 export const MEMORY_ENTRY_BYTES = 64;
+/** A client's memory for records that are not durable yet. */
+export const DEFAULT_CREDIT_BYTES = 0x2000000;

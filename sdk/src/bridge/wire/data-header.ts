@@ -1,4 +1,4 @@
-/** The 48-byte header of a data message (docs/bridge-protocol.md#data-header). */
+/** The 48-byte header of a data message (docs/reference/bridge-protocol.md#data-header). */
 import { RECORD_BYTES } from '../../format/record.js';
 import {
   DATA_CONTINUES as CONTINUES,

@@ -81,7 +81,7 @@ describe('endpoints', () => {
     await bindEndpoint(router(), `ipc://${path}`);
   });
 
-  it('never replace what is no socket, and never a socket that answers', async () => {
+  it('never replace what is not a socket, and never a socket that answers', async () => {
     const directory = dirs.make();
     writeFileSync(`${directory}/file`, 'precious');
     await expect(bindEndpoint(router(), `ipc://${directory}/file`)).rejects.toMatchObject(refused);

@@ -1,4 +1,4 @@
-/** Where the daemon listens: default place, what is allowed, and what is there already. */
+/** The endpoint on which the daemon listens: default place, what is allowed, and what is there already. */
 import { chmodSync, lstatSync, rmSync, unlinkSync } from 'node:fs';
 import { connect } from 'node:net';
 import { dirname, isAbsolute } from 'node:path';
@@ -129,7 +129,7 @@ async function clearSocket(endpoint: string, path: string): Promise<void> {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat) return;
   if (!stat.isSocket())
-    throw endpointError(endpoint, 'something that is no socket is there; remove it first');
+    throw endpointError(endpoint, 'something that is not a socket is there; remove it first');
   if (await isListening(path)) {
     throw endpointError(
       endpoint,

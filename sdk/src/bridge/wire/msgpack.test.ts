@@ -93,7 +93,7 @@ describe('what is encoded', () => {
 describe('what a peer sends', () => {
   const decode = (bytes: readonly number[]) => unpackMap(Uint8Array.from(bytes));
 
-  it('a float is no integer, whatever its value, and the bytes stay as they are', () => {
+  it('a float is not an integer, whatever its value, and the bytes stay as they are', () => {
     const bytes = Uint8Array.from(
       map({ a: [0xcb, 0x3f, 0xf0, 0, 0, 0, 0, 0, 0], b: [0xca, 0x3f, 0x80, 0, 0] }),
     );

@@ -1,5 +1,5 @@
 /**
- * Control messages of the bridge (docs/bridge-protocol.md#connection, #traces). Keys are named as on the wire and are in the order of the
+ * Control messages of the bridge (docs/reference/bridge-protocol.md#connection, #traces). Keys are named as on the wire and are in the order of the
  * contract, which is the order in which they are encoded.
  */
 import { MAX_CONTROL_BYTES } from './constants.js';
@@ -26,7 +26,7 @@ const LONG = 64 * 1024;
 const SHA256_HEX = 64;
 const SECRET_BYTES = 32;
 const label = text(SHORT);
-/** Scope paths (docs/control.md). */
+/** Scope paths (docs/how-to/control.md). */
 const scopes = entries(flag);
 const message = text(LONG);
 

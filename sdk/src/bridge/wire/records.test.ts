@@ -11,8 +11,8 @@ import {
 } from '../../format/record.js';
 import type { Action } from '../../format/types.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
-import { countItems } from '../session/count-items.js';
 import { LaneRecords } from '../session/lane-records.js';
+import { countItems } from '../session/unfold-lanes.js';
 import { payloadWords } from './data-header.js';
 
 const VECTORS = new URL('../../../../test/vectors/bridge/', import.meta.url);

@@ -1,4 +1,5 @@
 /** An error of a session, as its client gets it. */
+import { ERROR_CODES } from '../../base/codes.js';
 import { UscopeError } from '../../base/errors.js';
 
 export function sequenceError(detail: string): UscopeError {
@@ -22,4 +23,20 @@ export function memoryError(error: unknown): UscopeError | null {
   if (!/allocation failed|out of memory|cannot allocate|ENOMEM/i.test(error.message)) return null;
   const detail = `the machine has no memory for this trace (${error.message}); reduce the slots or fields of its schema, or lower --max-memory`;
   return new UscopeError('BRIDGE_NO_MEMORY', detail, {}, { cause: error });
+}
+
+/** A schema may have many problems; a message has its limits. */
+const MAX_TEXT = 8000;
+
+export interface WireError {
+  readonly code: string;
+  readonly msg: string;
+}
+
+/** An error as it travels: the code by itself, and what and where in one text. */
+export function wireError(thrown: unknown): WireError {
+  const error = memoryError(thrown) ?? thrown;
+  const known = error instanceof UscopeError && Object.hasOwn(ERROR_CODES, error.code);
+  if (!known) return { code: 'BRIDGE_INTERNAL', msg: String(error).slice(0, MAX_TEXT) };
+  return { code: error.code, msg: error.message.replace(`${error.code}: `, '').slice(0, MAX_TEXT) };
 }

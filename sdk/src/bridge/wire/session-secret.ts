@@ -1,5 +1,5 @@
 /**
- * Whose session it is (docs/bridge-protocol.md#sessions): its id is the beginning of the SHA-256 of a secret that only its client has. The id is in the
+ * Whose session it is (docs/reference/bridge-protocol.md#sessions): its id is the beginning of the SHA-256 of a secret that only its client has. The id is in the
  * trace and in the names of shared memory; the secret is in no file. So any daemon, also the next one, can tell who may continue a session.
  */
 import { createHash, randomBytes } from 'node:crypto';

@@ -5,4 +5,5 @@ const manifest = JSON.parse(readFileSync(new URL('../../../package.json', import
   version: string;
 };
 
-export const PRODUCT = `uscope ${manifest.version}`;
+export const VERSION = manifest.version;
+export const PRODUCT = `uscope ${VERSION}`;

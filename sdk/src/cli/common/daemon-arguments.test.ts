@@ -18,7 +18,7 @@ describe('--nice', () => {
       ['run', `--nice=${given}`, '--', 'true'],
     ]) {
       const { status, out, err } = await runUscope(line);
-      expect(err).toBe(`uscope: CLI_USAGE: "${given}" is no nice value; write 0 to 19\n`);
+      expect(err).toBe(`uscope: CLI_USAGE: "${given}" is not a nice value; write 0 to 19\n`);
       expect([status, out]).toEqual([2, '']);
     }
   });
@@ -48,7 +48,7 @@ describe('--max-memory', () => {
     ]) {
       const { status, err } = await runUscope(line);
       expect(err).toBe(
-        `uscope: CLI_USAGE: "${given}" is no bound of memory; write 512MB or 2GB, at least 64MB\n`,
+        `uscope: CLI_USAGE: "${given}" is not a bound of memory; write 512MB or 2GB, at least 64MB\n`,
       );
       expect(status).toBe(2);
     }

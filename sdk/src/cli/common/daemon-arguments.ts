@@ -5,8 +5,8 @@ import { UscopeError } from '../../base/errors.js';
 import { DEFAULT_NICE, MAX_NICE } from '../../bridge/host/priority.js';
 import type { Durability } from '../../bridge/session/durability.js';
 import { readClientKeys, readKeyPair, type ServerKeys } from '../../bridge/wire/key-files.js';
+import { parseSize } from './option-values.js';
 import { addRingOptions, type RingArguments } from './ring-arguments.js';
-import { parseSize } from './sizes.js';
 import { COMPRESSIONS, SMALL_HELP, type WriterArguments } from './writer-arguments.js';
 
 export interface DaemonArguments extends RingArguments, WriterArguments {
@@ -69,21 +69,21 @@ export function durabilityOf({ durability = 'segment' }: DaemonArguments): Durab
   if (Number(digits) > 0) return { mode: 'interval', ms: Number(digits) };
   throw new UscopeError(
     'CLI_USAGE',
-    `"${durability}" is no durability; write segment, none, or interval=MS with 1 to 9999999 ms`,
+    `"${durability}" is not a durability; write segment, none, or interval=MS with 1 to 9999999 ms`,
   );
 }
 
 /** @throws UscopeError CLI_USAGE */
 export function onFullOf({ onFull }: DaemonArguments): 'wait' | 'stop' | undefined {
   if (onFull === undefined || onFull === 'wait' || onFull === 'stop') return onFull;
-  throw new UscopeError('CLI_USAGE', `"${onFull}" is no policy for a full disk; write wait or stop`);
+  throw new UscopeError('CLI_USAGE', `"${onFull}" is not a policy for a full disk; write wait or stop`);
 }
 
 /** @throws UscopeError CLI_USAGE */
 export function niceOf({ nice }: DaemonArguments): number | undefined {
   if (nice === undefined) return undefined;
   if (/^\d{1,2}$/.test(nice) && Number(nice) <= MAX_NICE) return Number(nice);
-  throw new UscopeError('CLI_USAGE', `"${nice}" is no nice value; write 0 to ${MAX_NICE}`);
+  throw new UscopeError('CLI_USAGE', `"${nice}" is not a nice value; write 0 to ${MAX_NICE}`);
 }
 
 /** @throws UscopeError CLI_USAGE, BRIDGE_KEY */
@@ -98,7 +98,7 @@ export function keysOf({ key, clients }: DaemonArguments): ServerKeys | undefine
 export function maxTracesOf({ maxTraces }: DaemonArguments): number | undefined {
   if (maxTraces === undefined) return undefined;
   if (/^[1-9]\d{0,5}$/.test(maxTraces)) return Number(maxTraces);
-  throw new UscopeError('CLI_USAGE', `"${maxTraces}" is no number of traces; write 1 to 999999`);
+  throw new UscopeError('CLI_USAGE', `"${maxTraces}" is not a number of traces; write 1 to 999999`);
 }
 
 /** Bytes. @throws UscopeError CLI_USAGE */
@@ -108,7 +108,7 @@ export function maxMemoryOf({ maxMemory }: Pick<DaemonArguments, 'maxMemory'>): 
   if (bytes !== null && bytes >= MIN_MEMORY_BYTES) return bytes;
   throw new UscopeError(
     'CLI_USAGE',
-    `"${maxMemory}" is no bound of memory; write 512MB or 2GB, at least 64MB`,
+    `"${maxMemory}" is not a bound of memory; write 512MB or 2GB, at least 64MB`,
   );
 }
 

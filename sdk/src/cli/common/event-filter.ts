@@ -5,7 +5,7 @@ import type { FrameCursor } from '../../format/frame.js';
 import { logicalFields } from '../../format/wide-fields.js';
 import { checkConditionValues, type LoadedSegment, type Trace } from '../../reader/index.js';
 import { frameTime, ItemFormat } from './item-format.js';
-import { append } from './repeated.js';
+import { append } from './option-values.js';
 
 export interface EventArguments {
   readonly event: readonly string[];

@@ -45,7 +45,7 @@ export async function follow(
 /** What a trace is called while nobody has written it yet. */
 const NOT_YET = new Set(['READER_OPEN', 'FORMAT_TRUNCATED']);
 
-/** Waits until a file is there and has its preamble. False: it was not there in time. @throws UscopeError for a file that is no trace */
+/** Waits until a file is there and has its preamble. False: it was not there in time. @throws UscopeError for a file that is not a trace */
 export async function waitForTrace(path: string, { intervalMs, timeoutMs }: FollowOptions): Promise<boolean> {
   const started = performance.now();
   for (;;) {

@@ -1,4 +1,4 @@
-/** A file that is no µScope trace, given to a verb that reads only those: what it is, and the command that makes a trace of it. */
+/** A file that is not a µScope trace, given to a verb that reads only those: what it is, and the command that makes a trace of it. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { sniffFormat, USCOPE } from '../../formats/sniff.js';
 import type { Source } from '../../reader/index.js';
@@ -27,7 +27,7 @@ export async function foreignError(source: Source, file: string): Promise<Uscope
     const command = `uscope convert ${quoted(file)} -o ${quoted(output)}`;
     return new UscopeError(
       'FORMAT_MAGIC',
-      `this is no µScope trace but ${format.name}: ${format.title}; \`${command}\` makes a trace of it`,
+      `this is not a µScope trace but ${format.name}: ${format.title}; \`${command}\` makes a trace of it`,
       { file },
     );
   } catch (found) {

@@ -5,7 +5,7 @@ import { logicalFields } from '../../format/wide-fields.js';
 import type { Change, SlotCleared, Trace, WideChange } from '../../reader/index.js';
 import { paint } from './io.js';
 import { halves, ValueFormat } from './values.js';
-import { wideValueText } from './wide-values.js';
+import { wideValueText } from './wide-ops.js';
 
 interface Formats {
   readonly fields: readonly ValueFormat[];

@@ -7,8 +7,7 @@ import { joinPieces, type LogicalField } from '../../format/wide-fields.js';
 import { type LoadedSegment, payloadLayout, type Trace } from '../../reader/index.js';
 import { paint } from './io.js';
 import { decimal, ValueFormat } from './values.js';
-import type { WideOp } from './wide-ops.js';
-import { fieldsWithWide, wideValueText } from './wide-values.js';
+import { fieldsWithWide, type WideOp, wideValueText } from './wide-ops.js';
 
 interface StorageFormat {
   readonly name: string;

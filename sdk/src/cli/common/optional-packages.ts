@@ -1,6 +1,5 @@
 /** Packages that only some verbs need: npm installs those of recording unless `--omit=optional` says not to, and the others only when asked for. */
 
-import { CANVAS_PACKAGE } from '../../base/canvas-package.js';
 import { UscopeError } from '../../base/errors.js';
 
 interface Need {
@@ -16,7 +15,7 @@ const OPTIONAL: ReadonlyMap<string, Need> = new Map([
   ['zeromq', { who: 'recording and the connection to a daemon need', packages: 'zeromq' }],
   ['@modelcontextprotocol/sdk', MCP],
   ['zod', MCP],
-  ['@napi-rs/canvas', { who: 'uscope view --painter canvas needs', packages: CANVAS_PACKAGE }],
+  ['@napi-rs/canvas', { who: 'uscope view --png needs', packages: '@napi-rs/canvas@1' }],
 ]);
 
 /** Node's message about a package that is not there, as an error that says what to do; null for any other failure. */
@@ -28,7 +27,7 @@ export async function missingPackage(failure: unknown): Promise<UscopeError | nu
   for (const [known, { who, packages }] of OPTIONAL) {
     if (path !== known && !path.startsWith(`${known}/`)) continue;
     // Not loaded by commands that go well.
-    const { installCommand } = await import('../../dataset/engine/install-command.js');
+    const { installCommand } = await import('../../native/install-command.js');
     return new UscopeError(
       'ENV_MISSING',
       `${who} the package ${known}, which is not installed: ${installCommand(packages)}`,

@@ -1,8 +1,8 @@
 /** What verbs that write a trace share: their options, cancellation, and what they tell when they are done. */
 import type { Command } from 'commander';
 import type { CompressionName } from '../../format/types.js';
-import { writeAtomically } from '../../stream/index.js';
 import type { TraceStats } from '../../writer/index.js';
+import { writeAtomically } from '../../writer/output/atomic-file.js';
 import { withInterrupt } from './interrupt.js';
 import { ExitCode, io } from './io.js';
 import { withProgress } from './progress-bar.js';

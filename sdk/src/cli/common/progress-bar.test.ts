@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bar, shortNumber, sparkline, table } from './chart.js';
-import { formatDuration } from './duration.js';
 import { useIo } from './io.js';
-import { ProgressBar, withProgress } from './progress-bar.js';
+import { formatDuration, ProgressBar, withProgress } from './progress-bar.js';
 
 /** A bar on a terminal, and a clock that is set by hand. */
 function terminal(columns = 60) {

@@ -1,7 +1,7 @@
 /** Ranges of time as every verb takes them: `--from`, `--to` in time, `--cycles`, `--cycle` in cycles of a clock. */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import type { Trace } from '../../reader/index.js';
+import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { parseClockCycle, parseTime, periodOfClock } from './times.js';
 
 export interface RangeArguments {
@@ -34,7 +34,7 @@ export function addRangeOptions(command: Command, readsForeign = false): Command
   return command
     .option(
       '--from <time>',
-      readsForeign ? `${FROM}; or the format of a file that is no trace: spike, qemu, …` : FROM,
+      readsForeign ? `${FROM}; or the format of a file in another format: spike, qemu, …` : FROM,
     )
     .option('--to <time>', 'last time, exclusive')
     .option('--cycles <[clock:]a:b>', 'cycles a to b (exclusive) of a clock; either may be left out')
@@ -84,4 +84,10 @@ export function rangeInTime(asked: AskedRange, trace: Trace, defaultClock?: stri
 
 function usage(problem: string): never {
   throw new UscopeError('CLI_USAGE', problem);
+}
+
+/** How far a scan over a range has come when it begins a segment: 0 to 1, by time. */
+export function scanFraction(trace: Trace, { from = 0n, to }: TimeBounds, { header }: LoadedSegment): number {
+  const end = to ?? trace.totalTimePs;
+  return end > from ? Number(header.timeStartPs - from) / Number(end - from) : 1;
 }

@@ -1,11 +1,10 @@
-/** Options of `uscope run` and `uscope serve` that make a flight recorder (docs/flight-recorder.md). */
+/** Options of `uscope run` and `uscope serve` that make a flight recorder (docs/how-to/flight-recorder.md). */
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { RecorderOptions } from '../../bridge/session/ring-sink.js';
 import { parseTrigger, type TriggerPattern } from '../../bridge/session/trigger-pattern.js';
 import { MIN_RING_BYTES } from '../../writer/ring/options.js';
-import { append } from './repeated.js';
-import { parseSize } from './sizes.js';
+import { append, parseSize } from './option-values.js';
 import { parseTime } from './times.js';
 
 export interface RingArguments {
@@ -19,7 +18,10 @@ export interface RingArguments {
 export function addRingOptions(command: Command): Command {
   return command
     .option('--ring <size>', 'keep only the newest segments of each trace, up to this size: 64MB')
-    .option('--last <span>', 'keep only the newest segments, of so much simulated time: 1000000cycles, 5ms')
+    .option(
+      '--last <span>',
+      'keep only the newest segments, up to this much simulated time: 1000000cycles, 5ms',
+    )
     .option(
       '--trigger <pattern>',
       "an event that makes a file of what is kept: 'EVENT [FIELD=VALUE ...]' (may be repeated)",
@@ -79,7 +81,7 @@ function sizeOf(text: string): number {
   if (bytes !== null && bytes >= MIN_RING_BYTES) return bytes;
   throw new UscopeError(
     'CLI_USAGE',
-    `"${text}" is no size of a ring; write 64MB or 2GB, at least ${MIN_RING_BYTES} bytes`,
+    `"${text}" is not a size of a ring; write 64MB or 2GB, at least ${MIN_RING_BYTES} bytes`,
   );
 }
 
@@ -93,5 +95,5 @@ function spanOf(text: string): RecorderOptions['span'] {
 
 function filesOf(text: string): number {
   if (/^\d{1,4}$/.test(text)) return Number(text);
-  throw new UscopeError('CLI_USAGE', `"${text}" is no number of files; write 0 to 9999`);
+  throw new UscopeError('CLI_USAGE', `"${text}" is not a number of files; write 0 to 9999`);
 }

@@ -44,7 +44,7 @@ describe('a cycle on the command line', () => {
     expect(() => parseCycle('many', trace)).toThrow(/CLI_USAGE/);
   });
 
-  it('is no time where the period is unknown', async () => {
+  it('is not a time where the period is unknown', async () => {
     const trace = await open([0]);
     expect(() => parseCycle('1', trace)).toThrow(/READER_NO_CYCLES/);
   });

@@ -1,29 +1,21 @@
 /** Times and cycles as people write them on a command line. */
 import { UscopeError } from '../../base/errors.js';
+import { FS_PER_UNIT } from '../../base/units.js';
 import type { Trace } from '../../reader/index.js';
-
-const PS_PER_UNIT: Readonly<Record<string, bigint>> = {
-  ps: 1n,
-  ns: 1_000n,
-  us: 1_000_000n,
-  µs: 1_000_000n,
-  ms: 1_000_000_000n,
-  s: 1_000_000_000_000n,
-};
 
 const MAX_TIME = (1n << 64n) - 1n;
 
 /**
  * `"123"` (ps), `"1.5ns"`, `"3us"`, `"2ms"`, `"1s"` -> ps, exactly.
- * @throws UscopeError CLI_USAGE when it is no time, or not a whole number of ps
+ * @throws UscopeError CLI_USAGE when it is not a time, or not a whole number of ps
  */
 export function parseTime(text: string): bigint {
   const match = /^(\d[\d_]*)(?:\.(\d+))?\s*(ps|ns|us|µs|ms|s)?$/.exec(text.trim());
   if (!match)
     throw new UscopeError('CLI_USAGE', `"${text}" is not a time; write 4000, 4ns, 1.5us, 2ms or 1s`);
   const [, whole, fraction = '', unit = 'ps'] = match;
-  const scale = PS_PER_UNIT[unit];
-  const divisor = 10n ** BigInt(fraction.length);
+  const scale = FS_PER_UNIT[unit];
+  const divisor = FS_PER_UNIT.ps * 10n ** BigInt(fraction.length);
   const scaled = BigInt(whole.replaceAll('_', '') + fraction) * scale;
   if (scaled % divisor !== 0n)
     throw new UscopeError('CLI_USAGE', `"${text}" is not a whole number of picoseconds`);

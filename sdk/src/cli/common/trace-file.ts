@@ -1,5 +1,7 @@
 /** Opens the trace a verb is about, names it in errors, and says what the reader found odd. */
-import { isUscopeError } from '../../base/errors.js';
+import { readdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { isUscopeError, UscopeError } from '../../base/errors.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { Source, Trace } from '../../reader/index.js';
 import { openSource, openTraceFile } from '../../reader/node.js';
@@ -35,4 +37,15 @@ export async function withTrace<T>(
   } catch (error) {
     throw isUscopeError(error) && error.code !== 'CLI_USAGE' ? error.at({ file: shownName(path) }) : error;
   }
+}
+
+/** The traces of a directory, those of directories below it too. @throws UscopeError READER_OPEN for none */
+export async function tracesOf(path: string): Promise<string[]> {
+  if (isHttpUrl(path)) return [path];
+  const there = await stat(path).catch(() => null);
+  if (!there?.isDirectory()) return [path];
+  const names = await readdir(path, { recursive: true });
+  const traces = names.filter((name) => name.endsWith('.uscope') && !basename(name).startsWith('.')).sort();
+  if (traces.length > 0) return traces.map((name) => join(path, name));
+  throw new UscopeError('READER_OPEN', 'there is no trace (*.uscope) in this directory', { file: path });
 }

@@ -3,17 +3,17 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { isUscopeError } from '../../base/errors.js';
+import { PRODUCT } from '../../bridge/wire/version.js';
 import { zstdOfNode, zstdPackage } from '../../codecs/node/zstd.js';
 import { nativeAddonPath, refusedAddons } from '../../native/native-addon.js';
 import { LIB_VARIABLE, libDirectory, places } from '../config/places.js';
 import { glibcVersion } from '../config/prebuilt.js';
-import { version } from './version.js';
 
 /** Lines. */
 export function versionReport(): string[] {
   const glibc = glibcVersion();
   return [
-    `uscope ${version()}`,
+    PRODUCT,
     `Node.js ${process.versions.node}, ${process.platform} ${process.arch}${glibc === null ? '' : `, glibc ${glibc}`}`,
     `kernel: ${kernel()}`,
     `client library: ${clientLibrary()}`,

@@ -7,7 +7,7 @@ import type { TraceIndex } from '../../trace-index/index.js';
 const FEW_SEGMENTS = 4;
 
 export function addExactOption(command: Command): Command {
-  return command.option('--exact', 'reads the whole range, also where the index of the trace has the answer');
+  return command.option('--exact', 'read the whole range even where the index has the answer');
 }
 
 /**

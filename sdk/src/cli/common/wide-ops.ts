@@ -1,9 +1,8 @@
-/** Ops that set all pieces of a wide field (docs/format.md#wide-fields), one after the other in a frame, are printed as one op. */
+/** Ops that set all pieces of a wide field (docs/reference/format.md#wide-fields), one after the other in a frame, are printed as one op. */
 import type { FrameCursor } from '../../format/frame.js';
 import { Action, type FieldDef } from '../../format/types.js';
-import type { LogicalField } from '../../format/wide-fields.js';
+import { joinPieces, type LogicalField, logicalFields, wideText } from '../../format/wide-fields.js';
 import type { Trace } from '../../reader/index.js';
-import { fieldsWithWide, wideValueText } from './wide-values.js';
 
 /** Prints one op on a wide field. */
 export type WideOpFormat = (target: WideOp, value: string) => string;
@@ -108,4 +107,18 @@ export class WideOps {
 function wideByFirst(fields: readonly FieldDef[]): WideByFirst {
   const wide = fieldsWithWide(fields)?.filter(({ bits }) => bits > 0) ?? [];
   return new Map(wide.map((field) => [field.pieces[0], field]));
+}
+
+/** Wide fields, shown as one value under one name. Null where none is wide, so that the usual way stays quick. */
+export function fieldsWithWide(fields: readonly FieldDef[]): readonly LogicalField[] | null {
+  const logical = logicalFields(fields);
+  return logical.length === fields.length ? null : logical;
+}
+
+/** @param piece the value of a field of the schema */
+export function wideValueText(
+  { bits, pieces, unknown }: LogicalField,
+  piece: (index: number) => bigint,
+): string {
+  return wideText(bits, joinPieces(pieces.map(piece)), joinPieces(unknown.map(piece)));
 }

@@ -30,7 +30,10 @@ export function compressionOf({
   }
   if (compression === undefined || COMPRESSIONS.includes(compression))
     return compression as CompressionName | undefined;
-  throw new UscopeError('CLI_USAGE', `"${compression}" is no compression; write ${COMPRESSIONS.join(', ')}`);
+  throw new UscopeError(
+    'CLI_USAGE',
+    `"${compression}" is not a compression; write ${COMPRESSIONS.join(', ')}`,
+  );
 }
 
 /** ps. @throws UscopeError CLI_USAGE */

@@ -5,8 +5,7 @@ import { execa } from 'execa';
 import { UscopeError } from '../../base/errors.js';
 import { makeDirectories } from '../../writer/output/directories.js';
 import { ioError } from '../../writer/output/output-file.js';
-import { COMPILER, checkNeeds, MAKE, ZMQ } from './build-needs.js';
-import { lastLines } from './last-lines.js';
+import { COMPILER, checkNeeds, lastLines, MAKE, ZMQ } from './build-needs.js';
 import type { Places } from './places.js';
 
 /**

@@ -2,8 +2,7 @@
 import { join } from 'node:path';
 import { execa } from 'execa';
 import { UscopeError } from '../../base/errors.js';
-import { COMPILER, checkNeeds, MAKE } from './build-needs.js';
-import { lastLines } from './last-lines.js';
+import { COMPILER, checkNeeds, lastLines, MAKE } from './build-needs.js';
 import { PACKAGE } from './places.js';
 
 /**

@@ -52,3 +52,10 @@ export async function checkNeeds(compiler: string, needs: readonly Need[]): Prom
     `missing: ${known.map((need) => nameOf(need, compiler)).join(', ')}. Debian, Ubuntu: apt-get install ${packages(0)}. Red Hat: dnf install ${packages(1)}`,
   );
 }
+
+const TAIL = 20;
+
+/** The end of what a program printed: where its error is. */
+export function lastLines(text: string): string {
+  return text.trimEnd().split('\n').slice(-TAIL).join('\n');
+}

@@ -1,4 +1,4 @@
-/** Where the parts of the package are that other programs use: the folders of a clone, or `share/` of an installed package (scripts/package-share.mjs). */
+/** Finds the parts of the package that other programs use: the folders of a clone, or `share/` of an installed package (scripts/package-share.mjs). */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -11,7 +11,7 @@ import { shownName } from '../common/trace-file.js';
 
 export interface ForeignArguments {
   readonly options: ReadonlyMap<string, string>;
-  /** Of the files that are no traces, where the user names it. */
+  /** Of the files that are not traces, where the user names it. */
   readonly format: string | undefined;
 }
 
@@ -50,7 +50,7 @@ function checkOptions(
   const known = new Set(formats.flatMap((format) => format?.options.map(({ name }) => name) ?? []));
   for (const name of options.keys()) {
     if (known.has(name)) continue;
-    throw new UscopeError('CONVERT_OPTION', `"${name}" is no option of reading these files`);
+    throw new UscopeError('CONVERT_OPTION', `"${name}" is not an option of reading these files`);
   }
 }
 

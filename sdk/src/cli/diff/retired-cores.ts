@@ -9,8 +9,8 @@ import {
   findCores,
   type Instruction,
   InstructionEnd,
-  instructions,
 } from '../../semantics/cpu/index.js';
+import { instructions } from '../../semantics/instructions/instructions.js';
 import type { RetiredCore, RetiredInstruction, ScopePair } from '../../tools/diff/index.js';
 import type { TimeBounds } from '../common/ranges.js';
 import { EffectStream, type Effects } from './instruction-effects.js';

@@ -2,7 +2,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
-import { CORE_PROPERTY, RUN_ID_PROPERTY, START_TIME_PROPERTY } from '../../format/run-properties.js';
+import { CORE_PROPERTY, RUN_ID_PROPERTY, START_TIME_PROPERTY } from '../../format/dut.js';
 import { NO_CORE, SessionStatus } from '../../format/session-chunk.js';
 import { MERGE_KEY } from '../../tools/merge/index.js';
 import { isLocked } from '../../writer/output/path-lock.js';

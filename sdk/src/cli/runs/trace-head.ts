@@ -50,7 +50,7 @@ async function readHead(source: Source): Promise<TraceHead> {
   const header = decodeHeader(await source.read(0, HEADER_SIZE));
   inside(header.preambleEnd, bytes, 'the preamble');
   if (header.preambleEnd > MAX_PREAMBLE_BYTES)
-    throw new UscopeError('FORMAT_LENGTH', `a preamble of ${header.preambleEnd} bytes is no preamble`);
+    throw new UscopeError('FORMAT_LENGTH', `a preamble of ${header.preambleEnd} bytes is not a preamble`);
   const preambleBytes = await source.read(HEADER_SIZE, header.preambleEnd - HEADER_SIZE);
   const preamble = decodePreamble(preambleBytes, header.versionMinor);
   const isComplete = (header.flags & Flag.COMPLETE) !== 0;

@@ -5,7 +5,7 @@ import type {
   Distribution,
   PerformanceReport,
   SeriesReport,
-} from '../../semantics/cpu/analysis/index.js';
+} from '../../semantics/cpu/analysis/report.js';
 
 export interface NamedValues {
   readonly name: string;

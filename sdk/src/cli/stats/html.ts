@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { DutProperties } from '../../format/types.js';
-import type { PerformanceReport } from '../../semantics/cpu/analysis/index.js';
+import type { PerformanceReport } from '../../semantics/cpu/analysis/report.js';
 import { grouped } from '../common/number-format.js';
 import { chartData } from './chart-data.js';
 import { EMPTY, escaped, html, type Markup, scriptData } from './markup.js';

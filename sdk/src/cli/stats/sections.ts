@@ -1,6 +1,6 @@
 /** The tables of the page, one section per core. */
 import { maxOf, minOf } from '../../base/arrays.js';
-import type { CoreReport, PercentileError, RatioReport } from '../../semantics/cpu/analysis/index.js';
+import type { CoreReport, PercentileError, RatioReport } from '../../semantics/cpu/analysis/report.js';
 import { decimal, grouped, percent, ratio, whole } from '../common/number-format.js';
 import { barCell, type Column, EMPTY, html, type Markup, panel, tableOf } from './markup.js';
 import { countedShare, sideBySide } from './summary.js';

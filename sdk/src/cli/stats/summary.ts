@@ -1,6 +1,6 @@
 /** The figures by which cores are compared. */
 import { onOneLine } from '../../base/printable.js';
-import type { CoreReport, RatioReport, TopDownReport } from '../../semantics/cpu/analysis/index.js';
+import type { CoreReport, RatioReport, TopDownReport } from '../../semantics/cpu/analysis/report.js';
 import { decimal, NONE, percent, ratio, whole } from '../common/number-format.js';
 
 /** One figure of every core, in the order of the cores. */

@@ -3,7 +3,7 @@
 import { maxOf } from '../../base/arrays.js';
 import { onOneLine } from '../../base/printable.js';
 import { type Style, styled } from '../../base/terminal-style.js';
-import type { CoreReport, PerformanceReport } from '../../semantics/cpu/analysis/index.js';
+import type { CoreReport, PerformanceReport } from '../../semantics/cpu/analysis/report.js';
 import { bar, sparkline, table } from '../common/chart.js';
 import { decimal, NONE, percent, ratio, resample, whole } from '../common/number-format.js';
 import { countedShare, sideBySide } from './summary.js';

@@ -5,7 +5,7 @@ import { type CpuCore, cycleOf, requireEntities, requirePeriod } from '../../sem
 import { birthOf } from '../../semantics/cpu/numbering.js';
 import { firstAt } from '../../semantics/cpu/searches.js';
 import { instructions } from '../../semantics/instructions/instructions.js';
-import type { TimelineRange } from '../../semantics/timeline/timeline-range.js';
+import type { TimelineRange } from '../../semantics/timeline/selection.js';
 import { parseCycles } from '../common/ranges.js';
 import { parseClockCycle, parseTime, periodOfClock } from '../common/times.js';
 

@@ -183,7 +183,7 @@ describe('uscope timeline', () => {
     ]);
   });
 
-  it('notes an empty pipeline, which is no failure', async () => {
+  it('notes an empty pipeline, which is not a failure', async () => {
     for (const format of [[], ['--json']]) {
       const result = await run(path('core'), '--cycles', '0:2', ...format);
       expect(result).toMatchObject({ status: 0, out: '' });

@@ -6,9 +6,9 @@ import { BOLD, DIM, styled } from '../../base/terminal-style.js';
 import type { Trace } from '../../reader/index.js';
 import { type CpuCore, cycleOf, requirePeriod } from '../../semantics/cpu/cores.js';
 import type { Instruction } from '../../semantics/cpu/lifecycle.js';
+import type { TimelineRange } from '../../semantics/timeline/selection.js';
 import { selected, stallsOf } from '../../semantics/timeline/selection.js';
 import { type Layout, layoutFor, printLegend, TextTimeline } from '../../semantics/timeline/text.js';
-import type { TimelineRange } from '../../semantics/timeline/timeline-range.js';
 
 /** A core of an open trace. */
 export interface Lane {

@@ -5,17 +5,16 @@ import { maxOf } from '../../base/arrays.js';
 import { UscopeError } from '../../base/errors.js';
 import { onOneLine } from '../../base/printable.js';
 import type { Trace } from '../../reader/index.js';
-import type { StretchRunner } from '../../semantics/common/stretches.js';
+import { findCore } from '../../semantics/cpu/index.js';
 import {
-  findCore,
   type OccupancyOptions,
   type OccupancyReport,
   occupancy,
-} from '../../semantics/cpu/index.js';
+} from '../../semantics/storages/occupancy.js';
 import { occupancyFromIndex } from '../../trace-index/reports/occupancy.js';
 import { bar, shortNumber, sparkline, table } from '../common/chart.js';
 import { io, paint, printJson } from '../common/io.js';
-import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
+import { append, parsePoints } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -24,8 +23,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
-import { parsePoints } from '../common/series.js';
 import { withTrace } from '../common/trace-file.js';
 import { addExactOption, fromIndexOrScan } from '../common/whole-trace.js';
 
@@ -33,7 +30,6 @@ interface BuffersOptions extends RangeArguments {
   readonly buffer: readonly string[];
   readonly core?: string;
   readonly series?: string;
-  readonly jobs?: string;
   readonly exact?: boolean;
   readonly histogram: boolean;
   readonly json?: boolean;
@@ -58,14 +54,13 @@ export function register(program: Command): void {
       [],
     )
     .option('--core <name>', 'only the buffers of this core, whose clock cycles then count');
-  addExactOption(addJobsOption(addRangeOptions(command)))
+  addExactOption(addRangeOptions(command))
     .option('--series <n>', 'also the occupancy in n equal parts of the range')
     .option('--no-histogram', 'no histograms')
     .option('--json', 'one JSON document')
     .action((file: string, options: BuffersOptions) => {
       const asked = parseRange(options);
       const points = parsePoints(options.series);
-      const jobs = parseJobs(options.jobs);
       return withTrace(file, async (trace) => {
         const question = questionOf(trace, options, asked, points);
         const reports = await fromIndexOrScan(
@@ -73,7 +68,7 @@ export function register(program: Command): void {
           trace,
           options.exact,
           (index) => occupancyFromIndex(index, question),
-          () => withJobs(file, trace, jobs, (stretches) => scan(trace, question, stretches)),
+          () => scan(trace, question),
         );
         if (reports.length === 0) throw noBuffers(question);
         if (options.json) printJson({ buffers: reports.map((report) => json(report, options)) });
@@ -93,12 +88,8 @@ function questionOf(
   return { ...rangeInTime(asked, trace, core?.clock?.name), core, buffers, points };
 }
 
-function scan(
-  trace: Trace,
-  question: OccupancyOptions,
-  stretches: StretchRunner | undefined,
-): Promise<OccupancyReport[]> {
-  return withProgress('reading', (progress) => occupancy(trace, { ...question, progress, stretches }));
+function scan(trace: Trace, question: OccupancyOptions): Promise<OccupancyReport[]> {
+  return withProgress('reading', (progress) => occupancy(trace, { ...question, progress }));
 }
 
 function noBuffers({ core }: OccupancyOptions): UscopeError {

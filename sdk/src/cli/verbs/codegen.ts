@@ -34,15 +34,15 @@ export function register(program: Command): void {
   const command = program
     .command('codegen')
     .summary('typed code for a schema: SystemVerilog, C, C++, Python or TypeScript')
-    .description('Writes ids, enum values and typed functions for a schema file (docs/codegen.md).')
-    .argument('<schema>', 'schema file (docs/schema.md)');
+    .description('Writes ids, enum values and typed functions for a schema file (docs/reference/codegen.md).')
+    .argument('<schema>', 'schema file (docs/reference/schema.md)');
   const languages = Object.keys(LANGUAGES) as CodegenLanguage[];
   for (const language of languages) {
     const others = languages.filter((other) => other !== language);
     command.addOption(new Option(`--${language}`, LANGUAGES[language]).conflicts(others));
   }
   command
-    .option('-o, --output <file>', 'where to; default stdout')
+    .option('-o, --output <file>', 'output file (default: stdout)')
     .option('--force', 'replace a file that `uscope codegen` has not generated')
     .option(
       '--name <name>',
@@ -73,7 +73,10 @@ async function generate(file: string, options: CodegenOptions): Promise<void> {
 function nameOf(file: string, given: string | undefined): string {
   if (given === undefined) return basename(file, extname(file));
   if (NAME.test(given)) return given;
-  throw new UscopeError('CLI_USAGE', `"${given}" is no name; use a letter first, then letters, digits and _`);
+  throw new UscopeError(
+    'CLI_USAGE',
+    `"${given}" is not a name; use a letter first, then letters, digits and _`,
+  );
 }
 
 function readSchemaFile(file: string): string {

@@ -1,11 +1,13 @@
 /** `uscope completion`: scripts that complete the command line, made from the commands as they are. */
 import { Argument, type Command } from 'commander';
-import type { LoadAllVerbs } from '../common/all-verbs.js';
 import { io } from '../common/io.js';
 import { bashCompletion } from '../completion/bash.js';
 import { fishCompletion } from '../completion/fish.js';
 import { type CommandModel, describeCommand } from '../completion/model.js';
 import { zshCompletion } from '../completion/zsh.js';
+
+/** The command with all its verbs, each with its options: for what describes the whole command line. */
+export type LoadAllVerbs = () => Promise<Command>;
 
 const SHELLS = {
   bash: bashCompletion,
@@ -18,7 +20,7 @@ export function register(program: Command, loadAllVerbs: LoadAllVerbs): void {
     .command('completion')
     .summary('completion of the command line for bash, zsh or fish')
     .description(
-      'Prints a script that completes verbs, options and files. It holds all words itself: completing starts no program.',
+      'Prints a script that completes verbs, options and files. The script holds all words, so completing starts no program.',
     )
     .addArgument(new Argument('<shell>', 'which shell').choices(Object.keys(SHELLS)))
     .action(async (shell: keyof typeof SHELLS) => {

@@ -13,7 +13,7 @@ export function register(program: Command): void {
   const command = program
     .command('config')
     .summary('flags and files for compilers and simulators')
-    .description('Prints what compilers, simulators and makefiles need of the package, on one line.');
+    .description('Prints flags and paths for compilers, simulators and makefiles, on one line.');
   for (const [name, { what }] of Object.entries(ANSWERS)) command.addOption(new Option(`--${name}`, what));
   command
     .option(
@@ -22,7 +22,7 @@ export function register(program: Command): void {
     )
     .option(
       '--build-kernel',
-      'build what the writer runs as machine code, with your C compiler (CC): where no prebuilt one is for your machine',
+      'build the native kernel of the writer with your C compiler (CC), where no prebuilt one fits your machine',
     )
     .option(
       '--lib-dir <dir>',
@@ -41,7 +41,7 @@ async function config(options: ConfigOptions): Promise<void> {
   if (build !== undefined || options.buildKernel === true) {
     if (asked.length === 0) return;
   } else if (asked.length === 0) {
-    throw new UscopeError('CLI_USAGE', 'nothing is asked for; uscope help config lists what there is');
+    throw new UscopeError('CLI_USAGE', 'no option given; uscope help config lists them');
   }
   io.out(`${shellWords(asked.flatMap(([, { words }]) => words({ places: found, libDir })))}\n`);
 }

@@ -16,12 +16,11 @@ import {
 } from '../../formats/index.js';
 import type { Source } from '../../reader/index.js';
 import { tellPartial, warnOnce } from '../common/foreign.js';
-import { parseOptions } from '../common/format-options.js';
 import { withInterrupt } from '../common/interrupt.js';
 import { ExitCode, io, printJson } from '../common/io.js';
+import { append, parseOptions } from '../common/option-values.js';
 import { openInput } from '../common/pipe-source.js';
 import { withProgress } from '../common/progress-bar.js';
-import { append } from '../common/repeated.js';
 import { shownName } from '../common/trace-file.js';
 import { compressionOf, intervalOf } from '../common/writer-arguments.js';
 
@@ -58,10 +57,10 @@ export function register(program: Command): void {
     .option('--from <format>', 'format of the input (default: by its content)')
     .option('--to <format>', 'format of the output (default: by its name)')
     .option('--opt <name=value>', 'an option of a format (may be repeated); --formats lists them', append, [])
-    .option('--map <file>', 'of a waveform: which signals become what; the same as --opt map=FILE')
+    .option('--map <file>', 'for a waveform: which signals become what; the same as --opt map=FILE')
     .option(
       '--stage-names <names>',
-      'of a Kanata output: short (default) or full; the same as --opt stage-names=NAMES',
+      'for a Kanata output: short (default) or full; the same as --opt stage-names=NAMES',
     )
     .option('--guess', 'print a map for a waveform, by the names in it, instead of converting')
     .option(
@@ -72,14 +71,14 @@ export function register(program: Command): void {
     )
     .option('--strict', 'end with 3 when something was dropped that is not waived')
     .option('--force', 'replace files that are there already')
-    .option('--compression <method>', 'of a µScope output: lz4, zstd, none (default: lz4)')
-    .option('--small', 'of a µScope output: the smallest file, zstd')
-    .option('--checkpoint-interval <time>', 'of a µScope output: simulated time between checkpoints')
+    .option('--compression <method>', 'for a µScope output: lz4, zstd, none (default: lz4)')
+    .option('--small', 'for a µScope output: the smallest file, zstd')
+    .option('--checkpoint-interval <time>', 'for a µScope output: simulated time between checkpoints')
     .option('--formats', 'list the formats and their options')
     .option('--json', 'the report as one JSON document')
     .action(async (file: string | undefined, args: ConvertArguments) => {
       if (args.formats) await printFormats(args.json === true);
-      else if (args.guess) await printGuess(required(file, 'a waveform'));
+      else if (args.guess) await printGuess(required(file, 'a waveform'), args.from);
       else await convertFile(required(file, 'a file to convert'), required(args.output, '-o OUTPUT'), args);
     });
 }
@@ -113,10 +112,13 @@ async function convertFile(file: string, output: string, args: ConvertArguments)
 }
 
 /** `--guess`: a map, to be read and completed before it is used. @throws UscopeError CONVERT_* */
-async function printGuess(file: string): Promise<void> {
+async function printGuess(file: string, named: string | undefined): Promise<void> {
   await withSource(file, async (source) => {
-    const { VcdTrace } = await import('../../formats/vcd/trace.js');
-    io.out(await new VcdTrace(source).guess());
+    const format = await inputFormat(source, named);
+    const trace = format === USCOPE ? undefined : await format.open?.(source, new Map());
+    if (!trace?.guess)
+      throw new UscopeError('CLI_USAGE', `--guess is for waveforms; this is ${nameOf(format)}`);
+    io.out(await trace.guess());
   });
 }
 

@@ -3,12 +3,13 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { onOneLine } from '../../base/printable.js';
 import type { Trace } from '../../reader/index.js';
-import type { StretchRunner } from '../../semantics/common/stretches.js';
-import { type CounterOptions, type CounterReport, counters, findCore } from '../../semantics/cpu/index.js';
+import { findCore } from '../../semantics/cpu/index.js';
+import type { CounterOptions, CounterReport } from '../../semantics/storages/counter-work.js';
+import { counters } from '../../semantics/storages/counters.js';
 import { countersFromIndex } from '../../trace-index/reports/counters.js';
 import { shortNumber, sparkline, table } from '../common/chart.js';
 import { io, paint, printJson } from '../common/io.js';
-import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
+import { append, parsePoints } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -17,8 +18,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
-import { parsePoints } from '../common/series.js';
 import { withTrace } from '../common/trace-file.js';
 import { addExactOption, fromIndexOrScan } from '../common/whole-trace.js';
 
@@ -26,7 +25,6 @@ interface CountersOptions extends RangeArguments {
   readonly counter: readonly string[];
   readonly core?: string;
   readonly series?: string;
-  readonly jobs?: string;
   readonly exact?: boolean;
   readonly perCycle?: boolean;
   readonly json?: boolean;
@@ -42,17 +40,16 @@ export function register(program: Command): void {
     .argument('<file>', 'trace file')
     .option('--counter <name>', 'only this counter (may be repeated)', append, [])
     .option('--core <name>', 'only the counters of this core, whose clock cycles then count');
-  addExactOption(addJobsOption(addRangeOptions(command)))
+  addExactOption(addRangeOptions(command))
     .option('--series <n>', 'also the changes in n equal parts of the range')
-    .option('--per-cycle', 'also the least and the greatest change in a cycle')
+    .option('--per-cycle', 'also the smallest and the largest change in a cycle')
     .option('--json', 'one JSON document')
     .action((file: string, options: CountersOptions) => {
       const asked = parseRange(options);
       const points = parsePoints(options.series);
-      const jobs = parseJobs(options.jobs);
       return withTrace(file, async (trace) => {
         const question = questionOf(trace, options, asked, points);
-        const scan = () => withJobs(file, trace, jobs, (stretches) => read(trace, question, stretches));
+        const scan = () => read(trace, question);
         const reports =
           points === undefined
             ? await scan()
@@ -82,12 +79,8 @@ function questionOf(
   return { ...rangeInTime(asked, trace, core?.clock?.name), core, counters, points, perCycle, exact };
 }
 
-function read(
-  trace: Trace,
-  question: CounterOptions,
-  stretches: StretchRunner | undefined,
-): Promise<CounterReport[]> {
-  return withProgress('counting', (progress) => counters(trace, { ...question, progress, stretches }));
+function read(trace: Trace, question: CounterOptions): Promise<CounterReport[]> {
+  return withProgress('counting', (progress) => counters(trace, { ...question, progress }));
 }
 
 function noCounters({ core }: CounterOptions): UscopeError {

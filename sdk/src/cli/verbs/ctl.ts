@@ -9,6 +9,10 @@ import type { ControlledTrace } from '../../bridge/client/ctl.js';
 import { findDaemons } from '../../bridge/daemon/daemon-file.js';
 import { type ClientKeys, readKeyPair, readPublicKey } from '../../bridge/wire/key-files.js';
 import { ExitCode, io } from '../common/io.js';
+import { parseSeconds } from '../common/option-values.js';
+
+/** The daemon takes no longer ones (docs/reference/bridge-protocol.md#control-while-running). */
+const MAX_TIMEOUT_SECONDS = 600;
 
 interface CtlArguments {
   readonly trace?: string;
@@ -63,7 +67,7 @@ function requestOf(action: string, operand: string | undefined) {
   const kind = Object.hasOwn(OPERANDS, action) ? OPERANDS[action] : undefined;
   if (kind === undefined) {
     const known = Object.keys(OPERANDS).join(', ');
-    throw new UscopeError('CLI_USAGE', `"${action}" is no action; there are ${known}`);
+    throw new UscopeError('CLI_USAGE', `"${action}" is not an action; there are ${known}`);
   }
   if (kind === 'none' && operand !== undefined)
     throw new UscopeError('CLI_USAGE', `${action} takes nothing; "${operand}" is too much`);
@@ -79,16 +83,11 @@ function requestOf(action: string, operand: string | undefined) {
 function limitsOf({ timeout, key, serverKey }: CtlArguments): { timeoutMs?: number; keys?: ClientKeys } {
   if ((key === undefined) !== (serverKey === undefined))
     throw new UscopeError('CLI_USAGE', '--key and --server-key are given together or not at all');
+  const timeoutMs = parseSeconds('--timeout', timeout, MAX_TIMEOUT_SECONDS);
   return {
-    ...(timeout === undefined ? {} : { timeoutMs: millisecondsOf(timeout) }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(key === undefined ? {} : { keys: { ...readKeyPair(key), serverKey: readPublicKey(serverKey!) } }),
   };
-}
-
-function millisecondsOf(seconds: string): number {
-  const ms = Math.round(Number(seconds) * 1000);
-  if (/^\d+(\.\d+)?$/.test(seconds) && ms >= 1 && ms <= 600_000) return ms;
-  throw new UscopeError('CLI_USAGE', `"${seconds}" is no time to wait; write 0.001 to 600 seconds`);
 }
 
 function endpointsOf(where: string, { key }: CtlArguments): string[] {

@@ -13,8 +13,8 @@ import {
   type ScopePair,
 } from '../../tools/diff/index.js';
 import { splitFrom } from '../common/foreign.js';
-import { parseOptions } from '../common/format-options.js';
 import { ExitCode, io, printJson } from '../common/io.js';
+import { append, parseOptions } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -23,7 +23,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
 import { shownName } from '../common/trace-file.js';
 import { withConverted } from '../diff/converted.js';
 import { RETIRED_VALUES, retiredCores } from '../diff/retired-cores.js';
@@ -78,11 +77,11 @@ export function register(program: Command): void {
     .option('--common', 'what only one trace has does not count as a difference')
     .option(
       '--ignore-order',
-      'by time: items of different storages and events may be in any order within an instant',
+      'for --by time: items of different storages and events may be in any order within an instant',
     )
     .option(
       '--compare <names>',
-      `by retired: what to compare in addition to pc and code`,
+      `for --by retired: what to compare in addition to pc and code`,
       RETIRED_VALUES.join(','),
     )
     .option(
@@ -93,7 +92,7 @@ export function register(program: Command): void {
     .option('--first', 'look for the first difference only')
     .option(
       '--opt <name=value>',
-      'of a file of another format: an option of reading it (may be repeated)',
+      'an option for reading a file of another format (may be repeated)',
       append,
       [],
     )

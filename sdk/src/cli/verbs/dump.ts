@@ -5,16 +5,16 @@ import type { Trace } from '../../reader/index.js';
 import { dumpForeign, refuseRange, splitFrom, withAnyTrace } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { frameTime, ItemFormat } from '../common/item-format.js';
+import { append } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   addRangeOptions,
   parseRange,
   type RangeArguments,
   rangeInTime,
+  scanFraction,
   type TimeBounds,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
-import { scanFraction } from '../common/scan-progress.js';
 import { WideOps } from '../common/wide-ops.js';
 
 interface DumpOptions extends RangeArguments {

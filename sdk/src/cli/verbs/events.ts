@@ -9,16 +9,16 @@ import {
 } from '../common/event-filter.js';
 import { printForeignEvents, refuseRange, splitFrom, withAnyTrace } from '../common/foreign.js';
 import { io } from '../common/io.js';
-import { parseCount } from '../common/numbers.js';
+import { parseCount } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   addRangeOptions,
   parseRange,
   type RangeArguments,
   rangeInTime,
+  scanFraction,
   type TimeBounds,
 } from '../common/ranges.js';
-import { scanFraction } from '../common/scan-progress.js';
 
 interface EventsOptions extends EventArguments, RangeArguments {
   readonly limit?: string;
@@ -29,9 +29,7 @@ export function register(program: Command): void {
   const command = program
     .command('events')
     .summary('events, by type, time and field')
-    .description(
-      'Prints events in file order, one per line. Names may leave out the scope where they are unique.',
-    )
+    .description('Prints events in file order, one per line. Names that are unique may leave out the scope.')
     .argument('<file>', 'trace file, also of another format');
   addRangeOptions(addEventOptions(command), true)
     .option('--limit <n>', 'stop after n events')

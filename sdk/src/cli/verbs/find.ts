@@ -9,7 +9,7 @@ import { type Found, find, parsePattern } from '../../semantics/search/index.js'
 import { searchIndex, type TraceIndex } from '../../trace-index/index.js';
 import { openIndexOf } from '../../trace-index/node/index.js';
 import { bigintAsString, io, paint, printJson } from '../common/io.js';
-import { parseCount } from '../common/numbers.js';
+import { append, parseCount } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -18,7 +18,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
 import { withTrace } from '../common/trace-file.js';
 
 interface FindArguments extends RangeArguments {
@@ -41,7 +40,7 @@ export function register(program: Command): void {
     .argument('<file>', 'trace file')
     .argument('<pattern>', 'what to search for')
     .option('-i, --ignore-case', 'upper and lower case are the same')
-    .option('--fixed', 'the pattern is no regular expression: every character means itself')
+    .option('--fixed', 'take the pattern literally, not as a regular expression')
     .option('--core <name>', 'only this core (may be repeated)', append, []);
   addRangeOptions(command)
     .option('--limit <n>', 'stop after n matches')

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { type Change, historyOfValues, type Trace, type WideChange } from '../../reader/index.js';
 import { HistoryFormat } from '../common/history-format.js';
 import { io } from '../common/io.js';
-import { parseCount } from '../common/numbers.js';
+import { parseCount } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import { addRangeOptions, parseRange, type RangeArguments, rangeInTime } from '../common/ranges.js';
 import { withTrace } from '../common/trace-file.js';

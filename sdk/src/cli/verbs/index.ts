@@ -1,6 +1,5 @@
 /** `uscope index`: indexes beside traces that have none. */
-import { readdir, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { onOneLine } from '../../base/printable.js';
@@ -9,8 +8,9 @@ import { makeSidecar, type SidecarReport } from '../../tools/sidecar/index.js';
 import { sidecarPath } from '../../trace-index/node/index.js';
 import { withForeignHint } from '../common/foreign-hint.js';
 import { ExitCode, io, printJson } from '../common/io.js';
-import { parseCount } from '../common/numbers.js';
+import { parseCount } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
+import { tracesOf } from '../common/trace-file.js';
 
 interface IndexVerbOptions {
   readonly output?: string;
@@ -40,9 +40,9 @@ export function register(program: Command): void {
     .argument('<file...>', 'traces, directories with traces, or URLs')
     .option(
       '-o, --output <file>',
-      'where the index goes (one trace only; of a URL by default the working directory)',
+      'where the index goes (one trace only; for a URL by default the working directory)',
     )
-    .option('--force', 'also where there is an index already, and from the beginning')
+    .option('--force', 'make it anew where there is an index already')
     .option('--threads <n>', 'threads that work (default: the cores of the machine)')
     .option('--json', 'one JSON document')
     .action((files: string[], options: IndexVerbOptions) => index(files, options));
@@ -81,17 +81,6 @@ async function indexOne(trace: string, options: IndexVerbOptions): Promise<Resul
     const { code, detail } = await withForeignHint(error.at({ file: trace }));
     return { trace, error: { code, detail } };
   }
-}
-
-/** The traces of a directory, those of directories below it too. */
-async function tracesOf(path: string): Promise<string[]> {
-  if (isHttpUrl(path)) return [path];
-  const there = await stat(path).catch(() => null);
-  if (!there?.isDirectory()) return [path];
-  const names = await readdir(path, { recursive: true });
-  const traces = names.filter((name) => name.endsWith('.uscope') && !basename(name).startsWith('.')).sort();
-  if (traces.length > 0) return traces.map((name) => join(path, name));
-  throw new UscopeError('READER_OPEN', 'there is no trace (*.uscope) in this directory', { file: path });
 }
 
 function defaultOutput(trace: string): string {

@@ -10,7 +10,7 @@ import type { Trace } from '../../reader/index.js';
 import { periodMismatch } from '../../reader/queries/frame-times.js';
 import { printSections, refuseOptions, withAnyTrace } from '../common/foreign.js';
 import { io, paint, printJson } from '../common/io.js';
-import { parseSeconds } from '../common/numbers.js';
+import { parseSeconds } from '../common/option-values.js';
 import {
   clocksJson,
   dutJson,
@@ -39,16 +39,16 @@ export function register(program: Command): void {
     .command('info')
     .summary('what a trace is and how much it holds, or the traces of a directory by run')
     .description(
-      'Prints header, session, DUT properties and the outline of the schema. Works on traces still being written. Of a directory: the runs whose traces are below it.',
+      'Prints header, session, DUT properties and the outline of the schema. Works on traces still being written. For a directory, lists the runs in it.',
     )
     .argument('<file>', 'trace file, or a directory with traces')
-    .option('--from <format>', 'of a file that is no trace: its format (default: by its content)')
+    .option('--from <format>', 'format of a file in another format (default: by its content)')
     .option('--json', 'one JSON document; 64-bit times as decimal strings')
     .option('--count', 'count ops and events, which reads the whole trace')
     .addOption(
       new Option('--watch', 'then follow how the trace grows until it is finalized').conflicts('count'),
     )
-    .option('--interval <seconds>', 'with --watch: between two looks at the file (default: 0.2)')
+    .option('--interval <seconds>', 'polling interval for --watch (default: 0.2)')
     .option('--timeout <seconds>', 'with --watch: stop when nothing new arrives for this time')
     .action(async (file: string, options: InfoOptions) => {
       if (await isDirectory(file)) return listDirectory(file, options);
@@ -118,7 +118,7 @@ function isQuick(file: string, segments: number): boolean {
 async function countItems(trace: Trace): Promise<number> {
   const [{ withProgress }, { scanFraction }] = await Promise.all([
     import('../common/progress-bar.js'),
-    import('../common/scan-progress.js'),
+    import('../common/ranges.js'),
   ]);
   let items = 0;
   const count = (): void => {

@@ -3,10 +3,11 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type MergePlan, type MergeReport, mergeTraces, planMerge } from '../../tools/merge/index.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { io, printJson } from '../common/io.js';
+import { append } from '../common/option-values.js';
 import {
   addOutputOptions,
   type OutputArguments,
@@ -15,7 +16,6 @@ import {
   tellWritten,
   writeOutput,
 } from '../common/output-trace.js';
-import { append } from '../common/repeated.js';
 import { shownName } from '../common/trace-file.js';
 import { withTraces } from '../runs/trace-set.js';
 
@@ -33,7 +33,7 @@ export function register(program: Command): void {
     .argument('<files...>', 'trace files')
     .option(
       '--scope <name>',
-      'scope of a file: the first one given is for the first file, and so on',
+      'scope for a file: the first one given is for the first file, and so on',
       append,
       [],
     );

@@ -7,7 +7,6 @@ import { onOneLine } from '../../base/printable.js';
 import { ClientMemory } from '../../bridge/session/client-memory.js';
 import { LaneRecords } from '../../bridge/session/lane-records.js';
 import type { CompletedFrames, SessionInfo } from '../../format/session-chunk.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import {
   type LostTime,
   PREAMBLE_UNTRUSTED,
@@ -21,6 +20,7 @@ import { writeAtomically } from '../../writer/output/atomic-file.js';
 import { openNodeOutput } from '../../writer/output/output-file.js';
 import { lockPath } from '../../writer/output/path-lock.js';
 import { headerPath, recoverSpool, type SpoolRecovery } from '../../writer/ring/index.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { ExitCode, io, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 
@@ -101,7 +101,7 @@ function isDirectory(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 }
 
-/** What the daemon of a flight recorder left: NAME.ring (docs/flight-recorder.md), and what its client had not sent. */
+/** What the daemon of a flight recorder left: NAME.ring (docs/how-to/flight-recorder.md), and what its client had not sent. */
 async function recoverRecorder(directory: string, options: RecoverVerbOptions): Promise<void> {
   const { output, force } = options;
   const memory = new DeadClient(options.memory);

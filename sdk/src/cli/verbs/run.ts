@@ -1,10 +1,7 @@
 /** `uscope run`: one simulator, traced. */
 
-import { basename, dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
-import { UscopeError } from '../../base/errors.js';
 import { type RunOptions, supervise } from '../../bridge/run/supervisor.js';
-import { checkRunName, runNameOf } from '../../dataset/files/names.js';
 import {
   addDaemonOptions,
   type DaemonArguments,
@@ -15,25 +12,16 @@ import {
   onFullOf,
   schemaOf,
 } from '../common/daemon-arguments.js';
-import {
-  DEFAULT_TABLES,
-  DEFAULT_WINDOW,
-  describeFailure,
-  describeRows,
-  parseTags,
-} from '../common/export-arguments.js';
-import { ExitCode, io } from '../common/io.js';
-import { append } from '../common/repeated.js';
+import { ExitCode } from '../common/io.js';
+import { parseSeconds } from '../common/option-values.js';
 import { ringServeArguments } from '../common/ring-arguments.js';
 import { compressionOf, intervalOf } from '../common/writer-arguments.js';
+import { addRunOptions, afterRun } from '../leaf-uses.js';
 
 interface RunArguments extends DaemonArguments {
   readonly timeout?: string;
   readonly daemonTimeout?: string;
   readonly json?: string;
-  readonly export?: string;
-  readonly run?: string;
-  readonly tag: readonly string[];
   readonly view?: boolean;
   readonly open: boolean;
 }
@@ -61,23 +49,24 @@ export function register(program: Command): void {
     .option('--json <file>', "the summary of the run as JSON; - for stdout, after the simulator's output");
   command
     .option('--view', 'show the traces in a browser while they are written, and afterwards until Ctrl-C')
-    .option('--no-open', 'with --view: only print the address')
-    .option('--export <dataset>', 'also export the traces into a dataset when the run has ended')
-    .option('--run <name>', 'name of the run there (default: name of the directory of its traces)')
-    .option('--tag <key=value>', 'a column of the table traces there (may be repeated)', append, []);
+    .option('--no-open', 'with --view: only print the address');
+  addRunOptions(command);
   addDaemonOptions(command).action(async (simulator: [string, ...string[]], options: RunArguments) => {
-    const exported = exportOf(options);
+    const after = await afterRun({ ...options });
     const run: RunOptions = {
       command: simulator,
       serveArguments: serveArguments(options),
       endpoint: options.endpoint,
-      timeoutMs: millisecondsOf(options.timeout),
-      daemonTimeoutMs: millisecondsOf(options.daemonTimeout),
+      timeoutMs: parseSeconds('--timeout', options.timeout),
+      daemonTimeoutMs: parseSeconds('--daemon-timeout', options.daemonTimeout),
       json: options.json,
-      onEnd: exported?.run,
+      onEnd: async (paths) => {
+        for (const one of after) await one.run(paths);
+      },
     };
     process.exitCode = options.view === true ? await shown(run, options) : await supervise(run);
-    if (exported?.hasFailed && process.exitCode === ExitCode.OK) process.exitCode = ExitCode.FAILED;
+    if (after.some(({ hasFailed }) => hasFailed) && process.exitCode === ExitCode.OK)
+      process.exitCode = ExitCode.FAILED;
   });
 }
 
@@ -92,46 +81,6 @@ async function shown(run: RunOptions, { out, open }: RunArguments): Promise<numb
   } finally {
     await view.close();
   }
-}
-
-interface Export {
-  hasFailed: boolean;
-  run(paths: readonly string[]): Promise<void>;
-}
-
-/** The arguments are checked before the simulator starts; a failed export is no reason to call the traces bad. */
-function exportOf(options: RunArguments): Export | undefined {
-  const { export: dataset, run, tag } = options;
-  if (dataset === undefined) {
-    if (run !== undefined || tag.length > 0)
-      throw new UscopeError('CLI_USAGE', '--run and --tag are for --export; name a dataset');
-    return undefined;
-  }
-  const tags = parseTags(tag);
-  if (run !== undefined) checkRunName(run);
-  const result: Export = {
-    hasFailed: false,
-    run: async (paths) => {
-      const [first] = paths;
-      if (first === undefined) return;
-      const { exportRuns, openWhole } = await import('../../dataset/index.js');
-      const request = {
-        run: run ?? runNameOf(basename(dirname(resolve(first)))),
-        files: [...paths].sort(),
-        tables: DEFAULT_TABLES,
-        window: DEFAULT_WINDOW,
-        tags,
-        replace: true,
-      };
-      const [report] = await exportRuns(dataset, [request]);
-      result.hasFailed = report === undefined || 'error' in report;
-      if (!result.hasFailed) await openWhole(dataset);
-      if (report && 'error' in report)
-        io.err(`uscope: ${report.run} was not exported: ${describeFailure(report)}`);
-      else if (report) io.err(`uscope: ${report.run}: exported to ${dataset}, ${describeRows(report)}`);
-    },
-  };
-  return result;
 }
 
 /** Checked here, where mistakes are still mistakes of this command line. */
@@ -158,11 +107,4 @@ function serveArguments(options: RunArguments): string[] {
   const plain = given.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${value}`]));
   const flags = [...(options.small ? ['--small'] : []), ...(options.index === false ? ['--no-index'] : [])];
   return [...plain, ...flags, ...ringServeArguments(options)];
-}
-
-function millisecondsOf(seconds: string | undefined): number | undefined {
-  if (seconds === undefined) return undefined;
-  const ms = Math.round(Number(seconds) * 1000);
-  if (/^\d+(\.\d+)?$/.test(seconds) && ms >= 1 && ms <= 0x7fff_ffff) return ms;
-  throw new UscopeError('CLI_USAGE', `"${seconds}" is no number of seconds; write 30 or 0.5`);
 }

@@ -27,7 +27,7 @@ export function register(program: Command): void {
     .description('Prints the schema as a tree, as JSON, or as a schema text that writers accept.')
     .argument('<file>', 'trace file')
     .option('--json', 'one JSON document')
-    .addOption(new Option('--yaml', 'a schema text (docs/schema.md)').conflicts('json'))
+    .addOption(new Option('--yaml', 'a schema text (docs/reference/schema.md)').conflicts('json'))
     .action((file: string, options: SchemaOptions) =>
       withTrace(file, async (trace) => {
         if (options.json) printJson(schemaJson(trace));

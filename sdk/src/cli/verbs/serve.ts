@@ -1,12 +1,15 @@
 /** `uscope serve`: the daemon, for any number of simulators. */
+
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
-import { collectGarbage } from '../../bridge/memory/garbage.js';
+import { UscopeError } from '../../base/errors.js';
+import { collectGarbage } from '../../bridge/memory/memory-account.js';
 import { ringSinks } from '../../bridge/session/ring-sink.js';
 import { defaultEndpoint } from '../../bridge/wire/endpoint.js';
-import { createCpuSummarizer } from '../../semantics/cpu/summarizer.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
-import { copyTrace } from '../common/copy-trace.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import {
   addDaemonOptions,
   addKeyOptions,
@@ -98,3 +101,19 @@ function keepHeapSmall(): void {
 }
 
 const usedHeap = (): number => getHeapStatistics().used_heap_size;
+
+const BIN = fileURLToPath(new URL('../../../bin/uscope.js', import.meta.url));
+
+/**
+ * Another process makes the copy in another format, so the daemon continues with its other traces.
+ * @throws UscopeError CONVERT_SOURCE
+ */
+function copyTrace(path: string, output: string, signal: AbortSignal): Promise<void> {
+  const args = [BIN, 'convert', path, '-o', output, '--force'];
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, args, { signal }, (error, _out, said) => {
+      if (!error) resolve();
+      else reject(new UscopeError('CONVERT_SOURCE', `no copy was made: ${said.trim() || error.message}`));
+    });
+  });
+}

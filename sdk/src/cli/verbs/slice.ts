@@ -3,9 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type RedactionRules, readRules, type SliceReport, sliceTrace } from '../../tools/slice/index.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { io, printJson } from '../common/io.js';
 import {
   addOutputOptions,
@@ -29,14 +29,14 @@ export function register(program: Command): void {
     .command('slice')
     .summary('a part of a trace as a separate trace')
     .description(
-      'Writes the frames of a range into a separate trace. Its first checkpoint is the state at the begin of the range; times stay what ' +
-        'they are. Strings are kept as far as the slice refers to them, the summary is that of the slice.',
+      'Writes the frames of a range into a separate trace. Its first checkpoint is the state at the begin of the range; times do not ' +
+        'change. The strings that it refers to are kept, and its summary covers the slice only.',
     )
     .argument('<file>', 'trace file');
   addRangeOptions(command);
   command.option(
     '--redact <rules>',
-    'a file of rules: what is dropped, renamed or replaced, for traces that others see',
+    'a file of rules that say what to drop, rename or replace, for traces that others see',
   );
   addOutputOptions(command).action((file: string, options: RangeArguments & SliceArguments) =>
     slice(file, parseRange(options), options),

@@ -4,11 +4,11 @@ import { UscopeError } from '../../base/errors.js';
 import type { LogicalField } from '../../format/wide-fields.js';
 import { isStringRef, type StorageView, type Trace, type TraceState } from '../../reader/index.js';
 import { io, paint } from '../common/io.js';
-import { append } from '../common/repeated.js';
+import { append } from '../common/option-values.js';
 import { parseCycle, parseTime } from '../common/times.js';
 import { withTrace } from '../common/trace-file.js';
 import { halves, ValueFormat } from '../common/values.js';
-import { fieldsWithWide, wideValueText } from '../common/wide-values.js';
+import { fieldsWithWide, wideValueText } from '../common/wide-ops.js';
 
 interface StateOptions {
   readonly at?: string;

@@ -7,14 +7,14 @@ import type { Trace } from '../../reader/index.js';
 import {
   analyzePerformance,
   type PerformanceOptions,
-  type PerformanceReport,
   SYNTHETIC_TIME,
-} from '../../semantics/cpu/analysis/index.js';
+} from '../../semantics/cpu/analysis/analyze.js';
+import type { PerformanceReport } from '../../semantics/cpu/analysis/report.js';
 import { type CpuCore, findCore, findCores } from '../../semantics/cpu/cores.js';
 import type { AtomicOptions } from '../../writer/output/atomic-file.js';
 import { printForeignStats, splitFrom } from '../common/foreign.js';
 import { io, printJson } from '../common/io.js';
-import { addJobsOption, parseJobs, withJobs } from '../common/jobs.js';
+import { append } from '../common/option-values.js';
 import { withProgress } from '../common/progress-bar.js';
 import {
   type AskedRange,
@@ -23,7 +23,6 @@ import {
   type RangeArguments,
   rangeInTime,
 } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
 import { shownName, withTrace } from '../common/trace-file.js';
 import { addExactOption, fromIndexOrScan } from '../common/whole-trace.js';
 import { distinctNames, expandTraces } from '../runs/trace-set.js';
@@ -35,7 +34,6 @@ interface StatsOptions extends RangeArguments {
   readonly html?: string;
   readonly force?: boolean;
   readonly color?: boolean;
-  readonly jobs?: string;
   readonly exact?: boolean;
   readonly json?: boolean;
 }
@@ -56,18 +54,17 @@ export function register(program: Command): void {
     .argument('<files...>', 'trace files, or directories: the traces of their newest run')
     .option('--all-cores', 'only the table that puts the cores side by side')
     .option('--core <name>', 'only this core (may be repeated)', append, []);
-  addExactOption(addJobsOption(addRangeOptions(command, true)))
+  addExactOption(addRangeOptions(command, true))
     .option('--points <n>', 'intervals of the figures over time')
     .option('--html <file>', 'the report as a web page in one file; - for stdout')
     .option('--force', 'replace a page that is there already')
-    .option('--color', 'colours even where stdout is no terminal')
+    .option('--color', 'colours even if stdout is not a terminal')
     .option('--no-color', 'no colours')
     .option('--json', 'one JSON document')
     .action(async (paths: readonly string[], given: StatsOptions) => {
       const { args: options, format } = splitFrom(given);
       const asked = parseRange(options);
       const points = parsePoints(options);
-      const jobs = parseJobs(options.jobs);
       if (options.json && options.html === STDOUT) {
         throw new UscopeError(
           'CLI_USAGE',
@@ -79,7 +76,7 @@ export function register(program: Command): void {
       const analyses: Analysis[] = [];
       for (const file of files) {
         const analysis = await withTrace(file, (trace) =>
-          analyze({ file, trace, jobs }, options, asked, points, files.length > 1),
+          analyze({ file, trace }, options, asked, points, files.length > 1),
         );
         if (analysis) analyses.push(analysis);
       }
@@ -109,7 +106,6 @@ interface Analysis {
 interface Subject {
   readonly file: string;
   readonly trace: Trace;
-  readonly jobs: number;
 }
 
 /** @param isOneOfMany a trace without such cores is passed over: null */
@@ -174,7 +170,7 @@ function reportJson(files: readonly string[], analyses: readonly Analysis[], rep
 }
 
 function analyzeRange(
-  { file, trace, jobs }: Subject,
+  { file, trace }: Subject,
   wanted: readonly string[],
   asked: AskedRange,
   points: number,
@@ -194,10 +190,8 @@ function analyzeRange(
     },
     async (hasIndex) => {
       const grain = hasIndex ? await indexGrain(trace, question) : 1;
-      return withJobs(file, trace, jobs, (stretches) =>
-        withProgress('analysing', (onProgress) =>
-          analyzePerformance(trace, { ...question, grain, onProgress, stretches }),
-        ),
+      return withProgress('analysing', (onProgress) =>
+        analyzePerformance(trace, { ...question, grain, onProgress }),
       );
     },
   );

@@ -16,7 +16,7 @@ import {
   waitForTrace,
 } from '../common/follow.js';
 import { ExitCode, io } from '../common/io.js';
-import { parseCount, parseSeconds } from '../common/numbers.js';
+import { parseCount, parseSeconds } from '../common/option-values.js';
 import {
   addRangeOptions,
   parseRange,
@@ -50,7 +50,7 @@ export function register(program: Command): void {
   addRangeOptions(addEventOptions(command))
     .option('-n, --lines <n>', `begin with the last n events (default: ${DEFAULT_LINES})`)
     .option('--limit <n>', 'stop after n events')
-    .option('--interval <seconds>', `between two looks at the file (default: ${DEFAULT_INTERVAL_MS / 1000})`)
+    .option('--interval <seconds>', `polling interval (default: ${DEFAULT_INTERVAL_MS / 1000})`)
     .option('--timeout <seconds>', 'stop when nothing new arrives for this time')
     .option('--wait', 'wait for the file when it is not there yet')
     .option('--json', 'one JSON object per line, as `dump --jsonl` prints them')

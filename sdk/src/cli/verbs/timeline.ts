@@ -4,11 +4,11 @@ import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import { type CpuCore, findCore } from '../../semantics/cpu/cores.js';
 import { DEFAULT_TIMELINE_WIDTH, printTimeline } from '../../semantics/timeline/print.js';
+import type { TimelineRange } from '../../semantics/timeline/selection.js';
 import { selected } from '../../semantics/timeline/selection.js';
-import type { TimelineRange } from '../../semantics/timeline/timeline-range.js';
 import { io } from '../common/io.js';
+import { append } from '../common/option-values.js';
 import { addRangeOptions } from '../common/ranges.js';
-import { append } from '../common/repeated.js';
 import { withTrace } from '../common/trace-file.js';
 import { expandTraces, withTraces } from '../runs/trace-set.js';
 import { parseRequest, type RangeOptions, type Request, resolveRange } from '../timeline/range.js';
@@ -35,12 +35,12 @@ export function register(program: Command): void {
   addRangeOptions(command)
     .option('--instructions <n:m>', 'instructions n to m (exclusive), counted from 0 in the order of fetch')
     .option('--around <pc>', 'around the first instruction at this address in the range')
-    .option('--pc <pc>', 'another name of --around')
+    .option('--pc <pc>', 'another name for --around')
     .option('--last <n>', 'the last n cycles of the trace')
     .option('--core <name>', 'which core; by default the first. Repeated: these on one axis', append, [])
     .option('--all-cores', 'all cores of the trace, one below the other on one axis')
     .option('--width <n>', 'characters per line; by default those of the terminal')
-    .option('--color', 'colours even where stdout is no terminal')
+    .option('--color', 'colours even if stdout is not a terminal')
     .option('--no-color', 'no colours')
     .option('--json', 'one JSON object per instruction')
     .action(async (paths: readonly string[], options: TimelineOptions) => {

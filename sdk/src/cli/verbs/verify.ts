@@ -2,9 +2,9 @@
 import { type Command, Option } from 'commander';
 import { onOneLine } from '../../base/printable.js';
 import { openSource } from '../../reader/node.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type Finding, type VerifyReport, verifyTrace } from '../../tools/verify/index.js';
 import { openSidecar, sidecarPath } from '../../trace-index/node/index.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { foreignError } from '../common/foreign-hint.js';
 import { bigintAsString, ExitCode, io, paint, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';

@@ -43,15 +43,14 @@ export function register(program: Command): void {
     )
     .option('--export <dir>', 'write the viewer as static files instead, with the trace if one is given')
     .option('--png <out>', 'write a picture instead, without a window; a name that ends in .svg makes an SVG')
-    .option('--cycles <a:b>', 'of the picture: cycles a to b (exclusive); by default the whole run')
-    .option('--size <WxH>', 'of the picture, in pixels; by default 1280x720')
-    .option('--theme <name>', 'of the picture: light (default) or dark')
-    .option('--form <name>', 'of the picture: auto (default), classic, folded, straight, strip')
-    .option('--painter <name>', 'of the picture: browser or canvas; by default a browser if there is one')
+    .option('--cycles <a:b>', 'cycles a to b (exclusive) for the picture; by default the whole run')
+    .option('--size <WxH>', 'size of the picture in pixels; by default 1280x720')
+    .option('--theme <name>', 'theme of the picture: light (default) or dark')
+    .option('--form <name>', 'form of the picture: auto (default), classic, folded, straight, strip')
     .option('--force', 'with --png and --export: replace files that are there already')
     .option('--read-only', 'the page controls nothing, and asks nothing in SQL')
     .option('--no-token', 'let every user of this machine look; the page is read-only')
-    .option('--from <format>', 'of a file that is no trace: its format (default: by its content)')
+    .option('--from <format>', 'format of a file in another format (default: by its content)')
     .option('--no-cache', 'keep no trace converted from another format, and use none kept before')
     .action(async (files: string[], options: ViewOptions) => {
       const [file] = files;
@@ -95,9 +94,7 @@ function severalOf(files: readonly string[], options: ViewOptions): ViewSeveralR
 
 /** @throws UscopeError CLI_USAGE */
 function refusePictureOptions(options: ViewOptions): void {
-  const name = (['cycles', 'size', 'theme', 'form', 'painter'] as const).find(
-    (one) => options[one] !== undefined,
-  );
+  const name = (['cycles', 'size', 'theme', 'form'] as const).find((one) => options[one] !== undefined);
   if (name) throw new UscopeError('CLI_USAGE', `--${name} is for pictures: add --png OUT, or use --at CYCLE`);
 }
 

@@ -7,11 +7,11 @@ import { lstat, readdir, realpath, rm, stat, utimes } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
+import { VERSION } from '../../bridge/wire/version.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { httpVersion } from '../../reader/index.js';
 import { makeDirectories } from '../../writer/output/directories.js';
 import { distrustOf } from '../../writer/output/own-file.js';
-import { version } from '../common/version.js';
 
 /** At most so much is kept; a single larger trace is kept alone. */
 export const MAX_CACHE_BYTES = 4 * 1024 ** 3;
@@ -39,7 +39,7 @@ export async function conversionKey(pathOrUrl: string, format: string): Promise<
     ? [pathOrUrl, await httpVersion(pathOrUrl)]
     : await identityOf(pathOrUrl);
   return createHash('sha256')
-    .update(JSON.stringify([version(), format, ...identity]))
+    .update(JSON.stringify([VERSION, format, ...identity]))
     .digest('hex')
     .slice(0, 32);
 }

@@ -11,7 +11,7 @@ import { io } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 import { type CachedTrace, ConversionCache, cacheDirectory, conversionKey } from './conversion-cache.js';
 
-/** What the user says of files that are no traces. */
+/** What the user says of files that are not traces. */
 export interface ConversionWishes {
   /** The converted trace is kept for the next time. */
   readonly keeps: boolean;

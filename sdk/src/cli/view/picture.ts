@@ -4,24 +4,12 @@ import { basename } from 'node:path';
 import { UscopeError } from '../../base/errors.js';
 import { onOneLine } from '../../base/printable.js';
 import { openTraceFile } from '../../reader/node.js';
-import {
-  choosePainter,
-  drawPicture,
-  PAINTERS,
-  type Painter,
-  PICTURE_FORMS,
-  type Picture,
-  ServedProgram,
-  serveView,
-  takePicture,
-  type ViewServer,
-} from '../../view/index.js';
+import { drawPicture, PICTURE_FORMS, type Picture, ServedProgram } from '../../view/index.js';
 import { writeFileAtomically } from '../../writer/output/atomic-file.js';
 import { foreignFormatOf } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { parseCycles } from '../common/ranges.js';
 import { Conversion, type ConversionWishes } from './conversion.js';
-import { openToServe } from './open.js';
 
 export interface PictureOptions {
   /** Replace a picture that is there already. */
@@ -30,7 +18,6 @@ export interface PictureOptions {
   readonly size?: string;
   readonly theme?: string;
   readonly form?: string;
-  readonly painter?: string;
   readonly core?: string;
   /** Path of the program's ELF file. */
   readonly elf?: string;
@@ -57,28 +44,25 @@ interface Asked {
   readonly cycles: { readonly from: number; readonly to: number } | null;
   readonly elf: string | null;
   readonly force: boolean | undefined;
-  /** null: what there is. */
-  readonly painter: Painter | null;
 }
 
 /** Checked before anything is opened. @throws UscopeError CLI_USAGE */
 export function parsePicture(out: string, options: PictureOptions): Asked {
   return {
     kind: /\.svg$/i.test(out) ? 'svg' : 'png',
-    ...parseSize(options.size),
+    ...parsePixels(options.size),
     theme: choice('--theme', options.theme, THEMES) ?? THEMES[0],
     form: choice('--form', options.form, PICTURE_FORMS) ?? PICTURE_FORMS[0],
     core: options.core ?? null,
     cycles: cyclesOf(options.cycles),
     elf: options.elf ?? null,
     force: options.force,
-    painter: choice('--painter', options.painter, PAINTERS) ?? null,
   };
 }
 
 /**
- * @throws UscopeError VIEW_NO_BROWSER, VIEW_PICTURE, READER_*, FORMAT_*, CONVERT_*, WRITER_*
- * @throws Error of Node, ERR_MODULE_NOT_FOUND: the canvas asked for is not installed
+ * @throws UscopeError VIEW_PICTURE, READER_*, FORMAT_*, CONVERT_*, WRITER_*
+ * @throws Error of Node, ERR_MODULE_NOT_FOUND: the package that draws is not installed
  */
 export async function pictureOfTrace(
   file: string,
@@ -90,14 +74,11 @@ export async function pictureOfTrace(
   const stop = (): void => interruption.abort();
   process.on('SIGINT', stop).on('SIGTERM', stop);
   try {
-    const painter = asked.painter ?? (await choosePainter());
-    const draw = painter === 'browser' ? inBrowser : onCanvas;
     const { signal } = interruption;
     const inputs = [file, ...(asked.elf === null ? [] : [asked.elf])];
     let problems: Picture['problems'] = [];
-    // Not before it is known that there may be a picture is a browser started.
     const make = async (): Promise<Uint8Array> => {
-      const picture = await draw({ file, wishes, signal }, asked);
+      const picture = await pictureOf({ file, wishes, signal }, asked);
       ({ problems } = picture);
       return picture.bytes;
     };
@@ -115,42 +96,14 @@ interface Source {
   readonly signal: AbortSignal;
 }
 
-const programOf = async ({ elf }: Asked): Promise<ServedProgram | null> =>
-  elf === null ? null : await ServedProgram.open(elf);
-
-async function inBrowser({ file, wishes, signal }: Source, asked: Asked): Promise<Picture> {
-  const conversion = await conversionOf(file, wishes);
-  if (conversion) {
-    const server = await serveView(conversion, { program: await programOf(asked) });
-    try {
-      await conversion.run(signal);
-      return await ofPage(server, asked, signal);
-    } finally {
-      await server.close();
-      await conversion.close();
-    }
-  }
-  const trace = await openToServe(file);
-  try {
-    const server = await serveView(trace, { program: await programOf(asked) });
-    try {
-      return await ofPage(server, asked, signal);
-    } finally {
-      await server.close();
-    }
-  } finally {
-    await trace.close();
-  }
-}
-
-async function onCanvas({ file, wishes, signal }: Source, asked: Asked): Promise<Picture> {
-  const { elf: _, painter: __, force: ___, ...picture } = asked;
+async function pictureOf({ file, wishes, signal }: Source, asked: Asked): Promise<Picture> {
+  const { elf, force: _, ...picture } = asked;
   const conversion = await conversionOf(file, wishes);
   try {
     await conversion?.run(signal);
     const trace = await openTraceFile(conversion?.path ?? file);
     try {
-      const program = await programOf(asked);
+      const program = elf === null ? null : await ServedProgram.open(elf);
       const gutter = program ? gutterWithProgram(asked.width) : undefined;
       return await drawPicture({ ...picture, trace, name: basename(file), gutter, program, signal });
     } finally {
@@ -167,20 +120,6 @@ async function conversionOf(file: string, { keeps, from }: ConversionWishes): Pr
   return format === null ? null : new Conversion(file, format, basename(file), keeps);
 }
 
-function ofPage(server: ViewServer, asked: Asked, signal: AbortSignal): Promise<Picture> {
-  const { kind, width, height } = asked;
-  return takePicture({ kind, width, height, url: server.invite(`?picture#${linkOf(asked)}`), signal });
-}
-
-/** What the page shows. */
-function linkOf({ width, cycles, theme, form, core, elf }: Asked): string {
-  const parts = ['v=1', 'panels=dock.off', `theme=${theme}`, `form=${form}`];
-  if (elf !== null) parts.push(`gutter=${gutterWithProgram(width)}`);
-  if (core !== null) parts.push(`core=${encodeURIComponent(core)}`);
-  if (cycles !== null) parts.push(`cycles=${cycles.from}-${cycles.to - 1}`);
-  return parts.join('&');
-}
-
 function cyclesOf(text: string | undefined): Asked['cycles'] {
   if (text === undefined) return null;
   const { from, to, clock } = parseCycles(text);
@@ -192,7 +131,7 @@ function cyclesOf(text: string | undefined): Asked['cycles'] {
   return { from: Number(from), to: Number(to) };
 }
 
-function parseSize(text: string | undefined): { width: number; height: number } {
+function parsePixels(text: string | undefined): { width: number; height: number } {
   if (text === undefined) return DEFAULT_SIZE;
   const [, width = 0, height = 0] = (/^(\d{1,5})x(\d{1,5})$/i.exec(text) ?? []).map(Number);
   const isFine = [width, height].every((pixels) => pixels >= MIN_PIXELS && pixels <= MAX_PIXELS);

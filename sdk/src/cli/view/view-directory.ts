@@ -3,18 +3,20 @@ import { resolve } from 'node:path';
 import {
   type OpenTrace,
   type ServedProgram,
+  type SqlAnswerer,
   serveDirectory,
   type ViewCommand,
   type ViewedDirectory,
   type ViewServer,
 } from '../../view/index.js';
 import { headerPath, spoolDirectory } from '../../writer/ring/index.js';
+import type { ServedSqlClass } from '../common/leaf.js';
+import { servedSql } from '../leaf-uses.js';
 import { type ListedRun, listRuns } from '../runs/listing.js';
 import { type Announcement, announce, raised } from './announce.js';
 import { Daemons, type Recording } from './daemons.js';
 import { openToServe } from './open.js';
 import { ringOf } from './ring-state.js';
-import { ServedSql } from './served-sql.js';
 
 export interface DirectoryRequest {
   readonly directory: string;
@@ -46,7 +48,9 @@ export async function startDirectoryView(
 ): Promise<ViewServer> {
   const { directory, port, wantsBrowser, isReadOnly = false, isShared = false, program = null } = request;
   const mayOnlyLook = isReadOnly || isShared;
-  const viewed = mayOnlyLook ? new Directory(directory) : new CommandedDirectory(directory, program);
+  const viewed = mayOnlyLook
+    ? new Directory(directory)
+    : new CommandedDirectory(directory, program, await servedSql());
   const server = await serveDirectory(viewed, { port, program, isShared });
   await announce({ name: directory, wantsBrowser, isShared, ...announcement }, server);
   return server;
@@ -99,12 +103,13 @@ class CommandedDirectory extends Directory {
   constructor(
     directory: string,
     private readonly program: ServedProgram | null,
+    private readonly served: ServedSqlClass | null,
   ) {
     super(directory);
   }
 
-  sql(trace: OpenTrace): ServedSql {
-    return new ServedSql(() => trace.whereNow(), this.program?.functions);
+  sql(trace: OpenTrace): SqlAnswerer | null {
+    return this.served && new this.served(() => trace.whereNow(), this.program?.functions);
   }
 
   control(command: ViewCommand): Promise<unknown> {

@@ -7,10 +7,10 @@ import { type ServedProgram, serveView } from '../../view/index.js';
 import { foreignFormatOf } from '../common/foreign.js';
 import { io } from '../common/io.js';
 import { shownName } from '../common/trace-file.js';
+import { servedSql } from '../leaf-uses.js';
 import { announce, raised } from './announce.js';
 import { Conversion, type ConversionWishes } from './conversion.js';
 import { openProgram, openToServe } from './open.js';
-import { ServedSql } from './served-sql.js';
 import { viewDirectory } from './view-directory.js';
 
 export interface ViewRequest extends ConversionWishes {
@@ -106,19 +106,20 @@ async function withServer(
   use: () => Promise<void>,
 ): Promise<void> {
   const { port, isReadOnly, isShared } = request;
-  const answerer = new ServedSql(whereNow, program?.functions);
+  const ServedSql = isReadOnly || isShared ? null : await servedSql();
+  const answerer = ServedSql && new ServedSql(whereNow, program?.functions);
   const server = await serveView(subject, {
     port,
     program,
     isShared,
-    sql: isReadOnly || isShared ? null : answerer,
+    sql: answerer,
   });
   try {
     await announce({ ...request, name: shownName(request.file) }, server);
     await use();
   } finally {
     await server.close();
-    await answerer.close();
+    await answerer?.close();
   }
 }
 

@@ -4,8 +4,7 @@
  */
 import { concatBytes } from '../../base/bytes.js';
 import { UscopeError } from '../../base/errors.js';
-import { gzipFailure } from '../platform/gzip-failure.js';
-import { type DeflateFormat, type GzipStream, MAX_HEAD_BYTES } from '../platform/zlib.js';
+import { type DeflateFormat, type GzipStream, gzipFailure, MAX_HEAD_BYTES } from '../platform/zlib.js';
 
 type Streams = Pick<DecompressionStream, 'readable' | 'writable'>;
 

@@ -1,8 +1,13 @@
 /** gzip and zlib in Node: the one place that imports `node:zlib` for them. browser/zlib.ts offers the same in browsers. */
 import { Readable } from 'node:stream';
 import * as zlib from 'node:zlib';
-import { gzipFailure } from '../platform/gzip-failure.js';
-import { type DeflateFormat, type GzipStream, MAX_HEAD_BYTES, OUTPUT_BYTES } from '../platform/zlib.js';
+import {
+  type DeflateFormat,
+  type GzipStream,
+  gzipFailure,
+  MAX_HEAD_BYTES,
+  OUTPUT_BYTES,
+} from '../platform/zlib.js';
 
 /**
  * The bytes in pieces. What could be unpacked before the end of a cut file comes first.

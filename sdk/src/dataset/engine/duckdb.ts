@@ -1,15 +1,12 @@
-/** DuckDB, which writes the Parquet files of datasets and answers SQL. An optional package: it is loaded when it is needed. */
+/** DuckDB, which answers SQL and joins files. An optional package: it is loaded when it is needed. */
 import { UscopeError } from '../../base/errors.js';
-import { installCommand, isOfPython } from './install-command.js';
+import { installCommand, isOfPython } from '../../native/install-command.js';
 
 export type DuckDb = typeof import('@duckdb/node-api');
-export type Bindings = typeof import('@duckdb/node-bindings');
 export type Connection = import('@duckdb/node-api').DuckDBConnection;
-export type Appender = import('@duckdb/node-api').DuckDBAppender;
 
 export interface Engine {
   readonly api: DuckDb;
-  readonly bindings: Bindings;
 }
 
 /** What the installed release was tested with. */
@@ -17,13 +14,12 @@ const VERSION = '1.5.6-r.1';
 
 /** PyPI has no package with the engine for Node.js. */
 const WITH_PYTHON =
-  "; without npm, uscope export makes tables that Python's duckdb, pandas and Polars read (docs/dataset-python.md)";
+  "; without npm, uscope export makes tables that Python's duckdb, pandas and Polars read (docs/how-to/dataset.md)";
 
 /** @throws UscopeError DATASET_ENGINE where the package is not installed, or not for this machine */
 export async function loadEngine(): Promise<Engine> {
   try {
-    const [api, bindings] = await Promise.all([import('@duckdb/node-api'), import('@duckdb/node-bindings')]);
-    return { api, bindings: (bindings as unknown as { default?: Bindings }).default ?? bindings };
+    return { api: await import('@duckdb/node-api') };
   } catch (cause) {
     throw new UscopeError(
       'DATASET_ENGINE',
@@ -32,14 +28,6 @@ export async function loadEngine(): Promise<Engine> {
       { cause },
     );
   }
-}
-
-/** An appender without waiting: loops over a trace make one at the first row of a table. */
-export function appenderNow({ api, bindings }: Engine, connection: Connection, table: string): Appender {
-  const { connection: native } = connection as unknown as {
-    connection: Parameters<Bindings['appender_create_ext']>[0];
-  };
-  return new api.DuckDBAppender(connection, bindings.appender_create_ext(native, null, null, table));
 }
 
 /** A string as SQL writes it. */

@@ -1,8 +1,8 @@
 /** The Parquet files of one table of one core: rows are encoded as they come, and written as soon as there are enough for a row group. */
 import { join } from 'node:path';
 import type { Column } from '../parquet/columns.js';
-import type { PageBudget } from '../parquet/page-budget.js';
 import type { ParquetFile } from '../parquet/parquet-file.js';
+import type { PageBudget } from '../parquet/table-rows.js';
 import { TableRows } from '../parquet/table-rows.js';
 
 /** Engines read several files at a time; a file of this many rows has some row groups. */

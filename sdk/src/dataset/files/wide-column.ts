@@ -1,4 +1,4 @@
-/** A column of a wide field (docs/format.md#wide-fields): its pieces come one by one, and the file has the text of each value. */
+/** A column of a wide field (docs/reference/format.md#wide-fields): its pieces come one by one, and the file has the text of each value. */
 import { joinPieces, wideText } from '../../format/wide-fields.js';
 import type { ColumnChunk } from '../parquet/column-chunk.js';
 import { TextColumn, WordColumn } from '../parquet/columns.js';

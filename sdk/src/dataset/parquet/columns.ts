@@ -3,7 +3,6 @@ import type { ColumnChunk, DictionaryPage } from './column-chunk.js';
 import { Encoding } from './column-chunk.js';
 import { type Dictionary, TextDictionary } from './dictionary.js';
 import type { Levels, ParquetKernel, Present } from './kernel/parquet-kernel.js';
-import { keepArray, takeArray } from './page-arrays.js';
 import { flatNode, PhysicalType, type SchemaNode } from './schema.js';
 
 const WORD = 0x1_0000_0000;
@@ -303,4 +302,33 @@ export function grown<T extends Uint32Array | Int32Array | Uint8Array>(from: T, 
   if (to.length <= from.length) return from;
   to.set(from);
   return to;
+}
+
+/**
+ * Arrays of pages that are kept for the next table of this thread: memory that was used already costs neither zeros nor garbage. Like a column
+ * after its first page, they have old values: each row of a page is set before it is written.
+ */
+const kept = new Map<number, Float64Array<ArrayBuffer>[]>();
+let keptBytes = 0;
+/** The tables of one export may hold as much. */
+const MOST_KEPT_BYTES = 64 << 20;
+/** Small arrays cost little. */
+const LEAST_KEPT = 2048;
+
+/** Whatever is in it. */
+function takeArray(length: number): Float64Array<ArrayBuffer> {
+  const array = kept.get(length)?.pop();
+  if (!array) return new Float64Array(length);
+  keptBytes -= array.byteLength;
+  return array;
+}
+
+/** Nobody uses it any more. */
+function keepArray(array: Float64Array<ArrayBuffer>): void {
+  const { length, byteLength } = array;
+  if (length < LEAST_KEPT || keptBytes + byteLength > MOST_KEPT_BYTES) return;
+  keptBytes += byteLength;
+  const others = kept.get(length);
+  if (others) others.push(array);
+  else kept.set(length, [array]);
 }

@@ -12,9 +12,8 @@ import { BooleanColumn, CodeColumn, type Column, NumberColumn, TextColumn, WordC
 import { GZIP, type PageCodec, pageCodec } from './compression.js';
 import { LabelDictionary, LaterDictionary, NumberDictionary } from './dictionary.js';
 import { ListColumn, MapColumn } from './list-column.js';
-import { PageBudget } from './page-budget.js';
 import { PhysicalType } from './schema.js';
-import { TableRows } from './table-rows.js';
+import { PageBudget, TableRows } from './table-rows.js';
 
 // Hundreds of cases are tried, which a busy machine takes long for.
 limitOfFile(MANY_CASES_MS);

@@ -4,19 +4,11 @@
 import { type FieldDef, FieldType, fieldSize, isSigned } from '../../format/types.js';
 import { logicalFields } from '../../format/wide-fields.js';
 import { payloadLayout, type Trace } from '../../reader/index.js';
-import { labelColumn } from '../files/labels.js';
-import { ColumnNames } from '../files/names.js';
+import { ColumnNames, KEYS } from '../files/names.js';
+import { type Destination, PartFiles, type PartTable } from '../files/part-files.js';
 import { WideColumn } from '../files/wide-column.js';
-import {
-  BooleanColumn,
-  type Cells,
-  CodeColumn,
-  type FlatColumn,
-  NumberColumn,
-  WordColumn,
-} from '../parquet/columns.js';
-import { LaterDictionary } from '../parquet/dictionary.js';
-import { textsOf } from './texts.js';
+import { BooleanColumn, type Cells, type FlatColumn, NumberColumn, WordColumn } from '../parquet/columns.js';
+import { labelColumn, stringColumn } from './text-columns.js';
 
 /** A field of the payload, and where its values go. */
 export interface PayloadField {
@@ -26,19 +18,25 @@ export interface PayloadField {
   readonly isSigned: boolean;
 }
 
-export interface PayloadColumns {
-  readonly columns: readonly FlatColumn[];
+export interface FieldFiles {
+  readonly files: PartFiles;
   /** In the order of the definitions: several fields may be pieces of one column. */
   readonly fields: readonly PayloadField[];
 }
 
-/** @param fixed columns of the table before those of the fields */
-export function payloadColumns(
+/**
+ * The files of a table whose rows end with the fields of one event or storage.
+ * @param fixed columns before those of the fields, which get other names; so does the partition of the table
+ */
+export function createFieldFiles(
+  to: Destination,
   trace: Trace,
+  of: PartTable,
   defs: readonly FieldDef[],
-  fixed: readonly string[],
-): PayloadColumns {
-  const names = new ColumnNames(fixed);
+  fixed: readonly FlatColumn[],
+): FieldFiles {
+  const partition = KEYS[of.table];
+  const names = new ColumnNames([...fixed.map(({ name }) => name), ...(partition ? [partition] : [])]);
   const fieldNames = defs.map(({ name }) => names.add(name));
   const { offsets } = payloadLayout(defs);
   const columns: FlatColumn[] = [];
@@ -65,12 +63,11 @@ export function payloadColumns(
     bytes: fieldSize(type),
     isSigned: isSigned(type),
   }));
-  return { columns, fields };
+  return { files: new PartFiles(to, of, [...fixed, ...columns]), fields };
 }
 
 function columnOf(trace: Trace, name: string, { type, enumId }: FieldDef): FlatColumn {
-  if (type === FieldType.STRING_REF)
-    return new CodeColumn(name, new LaterDictionary((references) => textsOf(trace, references)));
+  if (type === FieldType.STRING_REF) return stringColumn(name, trace);
   if (type === FieldType.ENUM) return labelColumn(name, trace.schema.enums[enumId] ?? null);
   if (type === FieldType.BOOL) return new BooleanColumn(name);
   return fieldSize(type) === 8 ? new WordColumn(name, !isSigned(type)) : new NumberColumn(name);

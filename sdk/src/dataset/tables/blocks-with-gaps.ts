@@ -1,13 +1,9 @@
 /** The blocks of all segments of a trace. Damaged segments are gaps: what is on both sides of one is there, without what joins it. */
 import { isDamage } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
-import {
-  BlockEnd,
-  type CpuCore,
-  endOf,
-  type InstructionBlock,
-  instructionBlocks,
-} from '../../semantics/cpu/index.js';
+import { BlockEnd, endOf, type InstructionBlock } from '../../semantics/blocks/block.js';
+import { instructionBlocks } from '../../semantics/blocks/instruction-blocks.js';
+import type { CpuCore } from '../../semantics/cpu/index.js';
 import { damagedSegments, type Gap, stretchesOf } from '../raw/gaps.js';
 
 /** How a row ended: of one in flight where a gap begins, the trace does not say it. */

@@ -1,11 +1,11 @@
 /** The table `counters`: one row for each counter and window of cycles in which something happened. */
 import type { StorageDef } from '../../format/types.js';
-import { isCounterStorage } from '../../semantics/cpu/index.js';
+import { isCounterStorage } from '../../format/types.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { nameColumn } from '../files/labels.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
 import { NumberColumn, WordColumn } from '../parquet/columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
+import { nameColumn } from '../raw/text-columns.js';
 import type { CountedUnit } from '../raw/units.js';
 
 /** The counters of one unit. */

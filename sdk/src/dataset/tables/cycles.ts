@@ -32,7 +32,7 @@ export class CyclesSink implements RawSink {
   }
 
   /**
-   * null: the unit is no core.
+   * null: the unit is not a core.
    * @param retired instructions in each cycle; null: the core has no instructions
    */
   static create(
@@ -57,7 +57,7 @@ export class CyclesSink implements RawSink {
   }
 
   gap(): void {
-    if (this.at >= 0) this.row(-1);
+    if (this.at >= 0) this.row(Number.NaN);
     this.at = -1;
   }
 
@@ -70,16 +70,14 @@ export class CyclesSink implements RawSink {
     return this.files.finish();
   }
 
-  /** @param cycles until the next one; -1: not known */
+  /** @param cycles until the next one; NaN: not known */
   private row(cycles: number): void {
     const { columns, retired, occupied } = this;
     const { rows } = this.files;
     const row = rows.begin();
     columns[0].set(row, this.at);
-    if (cycles < 0) columns[1].setNull(row);
-    else columns[1].set(row, cycles);
-    if (retired === null) columns[2].setNull(row);
-    else columns[2].set(row, retired.at(this.at));
+    columns[1].set(row, cycles);
+    columns[2].set(row, retired?.at(this.at) ?? Number.NaN);
     for (let index = 0; index < occupied.length; index++) columns[index + 3].set(row, occupied[index]);
     rows.endRow();
   }

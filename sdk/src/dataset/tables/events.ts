@@ -4,8 +4,7 @@ import type { EventDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import type { Destination, PartFiles } from '../files/part-files.js';
 import { NumberColumn, WordColumn } from '../parquet/columns.js';
-import { createFieldFiles } from '../raw/field-files.js';
-import { type PayloadField, setField } from '../raw/payload-columns.js';
+import { createFieldFiles, type PayloadField, setField } from '../raw/payload-columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
 import { type CountedUnit, PartitionNames } from '../raw/units.js';
 

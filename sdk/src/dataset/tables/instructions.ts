@@ -3,30 +3,24 @@ import type { Trace } from '../../reader/index.js';
 import {
   BlockEnd,
   BlockFlag,
-  type CpuCore,
-  type CycleOfTick,
-  cyclesOf,
   endOf,
   type InstructionBlock,
   lowerBound,
   NO_PRODUCER,
   rowNumber,
   sideTick,
-} from '../../semantics/cpu/index.js';
-import { labelColumn } from '../files/labels.js';
+} from '../../semantics/blocks/block.js';
+import { type CycleOfTick, cyclesOf } from '../../semantics/blocks/cycles.js';
+import type { CpuCore } from '../../semantics/cpu/index.js';
 import { ColumnNames } from '../files/names.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
-import { CodeColumn, NumberColumn } from '../parquet/columns.js';
-import { LaterDictionary } from '../parquet/dictionary.js';
+import { type CodeColumn, NumberColumn } from '../parquet/columns.js';
 import { ListColumn } from '../parquet/list-column.js';
-import { textsOf } from '../raw/texts.js';
+import { labelColumn, stringColumn } from '../raw/text-columns.js';
 import { outcomeOf } from './blocks-with-gaps.js';
 import { StageColumns } from './stage-columns.js';
 import { StaticColumns } from './static-columns.js';
 
-/** Columns that do not depend on the core's stages. */
-const FIXED =
-  'seq id thread pc bits text class birth_cycle end_cycle outcome flush_reason flush_cycle stalls'.split(' ');
 const OUTCOMES = {
   values: [
     { value: BlockEnd.IN_FLIGHT, name: 'in_flight' },
@@ -79,16 +73,16 @@ export class InstructionsTable {
       this.dependencyType,
       this.dependencyCycle,
     ]);
-    const strings = new LaterDictionary((references) => textsOf(trace, references));
-    this.annotation = new CodeColumn('text', strings);
+    this.annotation = stringColumn('text', trace);
     this.annotations = new ListColumn('annotations', [this.annotationCycle, this.annotation]);
-    const names = new ColumnNames([...FIXED, 'dependencies', 'annotations']);
-    this.stages = new StageColumns(core.stages, names);
-    this.files = new PartFiles(to, { table: 'instructions', core: name }, [
+    const fixed = [
       ...[this.seq, this.id, this.thread, ...this.statics.columns, this.birth, this.end, this.outcome],
-      ...[this.flushReason, this.flushed, this.stalls, ...this.stages.columns],
-      ...[this.dependencies, this.annotations],
-    ]);
+      ...[this.flushReason, this.flushed, this.stalls],
+    ];
+    const lists = [this.dependencies, this.annotations];
+    this.stages = new StageColumns(core.stages, new ColumnNames([...fixed, ...lists].map((one) => one.name)));
+    const columns = [...fixed, ...this.stages.columns, ...lists];
+    this.files = new PartFiles(to, { table: 'instructions', core: name }, columns);
   }
 
   async add(block: InstructionBlock): Promise<void> {

@@ -1,10 +1,10 @@
 /** The table `occupancy`: one row for each buffer of a core and number of its slots that were taken, with the cycles that ended so. */
 import type { StorageDef } from '../../format/types.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { nameColumn } from '../files/labels.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
 import { NumberColumn } from '../parquet/columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
+import { nameColumn } from '../raw/text-columns.js';
 import type { CountedUnit } from '../raw/units.js';
 
 export class OccupancySink implements RawSink {

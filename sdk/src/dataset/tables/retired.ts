@@ -3,7 +3,9 @@
  * in order: a few windows of them are in memory, the others in a file.
  */
 import { closeSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
-import { BlockEnd, type CpuCore, cyclesOf, endOf, type InstructionBlock } from '../../semantics/cpu/index.js';
+import { BlockEnd, endOf, type InstructionBlock } from '../../semantics/blocks/block.js';
+import { cyclesOf } from '../../semantics/blocks/cycles.js';
+import type { CpuCore } from '../../semantics/cpu/index.js';
 
 const WINDOW = 1 << 16;
 const BYTES = WINDOW * 4;

@@ -1,13 +1,11 @@
 /** The table `slots`, divided by storage: one row for each value that a slot held, from when it was set until it changed or was cleared. */
 import type { FrameCursor } from '../../format/frame.js';
-import { Action, type StorageDef } from '../../format/types.js';
+import { Action, isCounterStorage, type StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
-import { isCounterStorage } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import type { Destination, PartFiles } from '../files/part-files.js';
 import { NumberColumn } from '../parquet/columns.js';
-import { createFieldFiles } from '../raw/field-files.js';
-import { type PayloadField, setField } from '../raw/payload-columns.js';
+import { createFieldFiles, type PayloadField, setField } from '../raw/payload-columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
 import { type CountedUnit, PartitionNames } from '../raw/units.js';
 
@@ -16,7 +14,7 @@ class SlotTable {
   /** What each slot held after the last instant that changed it. */
   private readonly held: Uint32Array;
   private readonly taken: Uint8Array;
-  /** The cycle since when; -1: not known. */
+  /** The cycle since when; NaN: not known. */
   private readonly since: Float64Array;
   private readonly changed: Uint32Array;
   private readonly isChanged: Uint8Array;
@@ -41,7 +39,7 @@ class SlotTable {
     const { numSlots, fields } = def;
     this.held = new Uint32Array(numSlots * fields.length * 2);
     this.taken = new Uint8Array(numSlots);
-    this.since = new Float64Array(numSlots).fill(-1);
+    this.since = new Float64Array(numSlots).fill(Number.NaN);
     this.changed = new Uint32Array(numSlots);
     this.isChanged = new Uint8Array(numSlots);
   }
@@ -50,7 +48,7 @@ class SlotTable {
     const { def, taken } = this;
     for (let slot = 0; slot < def.numSlots; slot++) {
       if (isResumed) {
-        this.hold(state, slot, -1);
+        this.hold(state, slot, Number.NaN);
         // A slot that is taken at cycle 0 has been taken since then.
         if (taken[slot] && this.cycles.now === 0) this.since[slot] = 0;
       } else if (this.differs(state, slot)) this.mark(slot);
@@ -72,7 +70,7 @@ class SlotTable {
   closeAll(): void {
     const { taken } = this;
     for (let slot = 0; slot < taken.length; slot++) {
-      if (taken[slot]) this.row(slot, -1);
+      if (taken[slot]) this.row(slot, Number.NaN);
       taken[slot] = 0;
     }
   }
@@ -105,16 +103,14 @@ class SlotTable {
     this.since[slot] = since;
   }
 
-  /** @param to -1: not known */
+  /** @param to NaN: not known */
   private row(slot: number, to: number): void {
     const { fields, held, since } = this;
     const { rows } = this.files;
     const row = rows.begin();
     this.slot.set(row, slot);
-    if (since[slot] < 0) this.from.setNull(row);
-    else this.from.set(row, since[slot]);
-    if (to < 0) this.to.setNull(row);
-    else this.to.set(row, to);
+    this.from.set(row, since[slot]);
+    this.to.set(row, to);
     for (let index = 0; index < fields.length; index++) {
       const word = (slot * fields.length + index) * 2;
       setField(fields[index], row, held[word], held[word + 1]);

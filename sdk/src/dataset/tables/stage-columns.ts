@@ -1,13 +1,13 @@
 /** The columns of `instructions` that the core's stages give: when an instruction first entered each, and the cycles it spent there. */
 import {
   BlockEnd,
-  type CycleOfTick,
   endOf,
   type InstructionBlock,
   LONG_STAY,
   stagesBegin,
   stayTicks,
-} from '../../semantics/cpu/index.js';
+} from '../../semantics/blocks/block.js';
+import type { CycleOfTick } from '../../semantics/blocks/cycles.js';
 import { type ColumnNames, plainName } from '../files/names.js';
 import { NumberColumn } from '../parquet/columns.js';
 

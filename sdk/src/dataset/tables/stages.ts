@@ -1,22 +1,21 @@
 /** The table `stages`: one row for each visit of an instruction to a stage. */
 import {
   BlockEnd,
-  type CpuCore,
-  cyclesOf,
   endOf,
   type InstructionBlock,
-  NO_STAGE,
   rowNumber,
   stageOf,
   stagesBegin,
   stageValueOf,
   stayTicks,
-} from '../../semantics/cpu/index.js';
+} from '../../semantics/blocks/block.js';
+import { cyclesOf } from '../../semantics/blocks/cycles.js';
+import { type CpuCore, NO_STAGE } from '../../semantics/cpu/index.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
 import { CodeColumn, NumberColumn } from '../parquet/columns.js';
 import { LabelDictionary } from '../parquet/dictionary.js';
 
-/** Values that are no stage of the core are its number plus this. */
+/** Values that are not a stage of the core are its number plus this. */
 const FOREIGN = 0x1_0000;
 
 export class StagesTable {
@@ -60,18 +59,16 @@ export class StagesTable {
         const isLast = entry === count - 1;
         const to = isLast
           ? isOpen
-            ? -1
+            ? Number.NaN
             : cycle(block.end[row])
           : cycle(tick + stayTicks(block, first + entry + 1));
         const at = rows.begin();
-        if (number < 0) columns[0].setNull(at);
-        else columns[0].set(at, number);
+        columns[0].set(at, number < 0 ? Number.NaN : number);
         columns[1].set(at, block.id[row]);
         columns[2].set(at, visit++);
         columns[3].set(at, stage < 0 ? FOREIGN + stageValueOf(block, row, entry) : stage);
         columns[4].set(at, from);
-        if (to < 0) columns[5].setNull(at);
-        else columns[5].set(at, to - from);
+        columns[5].set(at, to - from);
         rows.endRow();
       }
     }

@@ -2,10 +2,10 @@
 import type { FrameCursor } from '../../format/frame.js';
 import { fieldSize } from '../../format/types.js';
 import type { CoreEvent } from '../../semantics/cpu/index.js';
-import { labelColumn } from '../files/labels.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
 import { NumberColumn } from '../parquet/columns.js';
 import type { Cycles, RawSink } from '../raw/raw-pass.js';
+import { labelColumn } from '../raw/text-columns.js';
 import type { CountedUnit } from '../raw/units.js';
 
 export class StallsSink implements RawSink {

@@ -1,9 +1,11 @@
 /** The columns of `instructions` that only depend on what is executed: address, machine code, text and class. */
+
+import { type InstructionBlock, Known } from '../../semantics/blocks/block.js';
 import {
   INSTRUCTION_CLASSES,
   InstructionClassifier,
 } from '../../semantics/cpu/analysis/instruction-class.js';
-import { type CpuCore, type InstructionBlock, Known } from '../../semantics/cpu/index.js';
+import type { CpuCore } from '../../semantics/cpu/index.js';
 import { CodeColumn, type FlatColumn, TextColumn, WordColumn } from '../parquet/columns.js';
 import { LabelDictionary, NumberDictionary } from '../parquet/dictionary.js';
 import { PhysicalType } from '../parquet/schema.js';
@@ -11,7 +13,7 @@ import { InstructionTexts } from './instruction-texts.js';
 
 export class StaticColumns {
   private readonly pc = new WordColumn('pc', true);
-  /** Differences of machine codes are no smaller than they are. */
+  /** Differences of machine codes are not smaller than they are. */
   private readonly bitValues = new NumberDictionary();
   private readonly bits = new CodeColumn('bits', this.bitValues, PhysicalType.INT64);
   private readonly texts: InstructionTexts | null;

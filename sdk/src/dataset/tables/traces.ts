@@ -2,7 +2,7 @@
 import { UscopeError } from '../../base/errors.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Trace } from '../../reader/index.js';
-import { BlockEnd } from '../../semantics/cpu/index.js';
+import { BlockEnd } from '../../semantics/blocks/block.js';
 import { ColumnNames, plainName } from '../files/names.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
 import { BooleanColumn, type Column, NumberColumn, TextColumn, WordColumn } from '../parquet/columns.js';

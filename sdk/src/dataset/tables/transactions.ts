@@ -9,47 +9,13 @@ import {
   TransactionFlag,
   transactionBlocks,
 } from '../../semantics/noc/index.js';
-import { labelColumn } from '../files/labels.js';
 import { ColumnNames, plainName } from '../files/names.js';
 import { type Destination, PartFiles } from '../files/part-files.js';
 import { CodeColumn, type FlatColumn, NumberColumn, WordColumn } from '../parquet/columns.js';
 import { LabelDictionary } from '../parquet/dictionary.js';
 import { type Gap, stretchesOf } from '../raw/gaps.js';
+import { labelColumn } from '../raw/text-columns.js';
 
-const FIXED = [
-  'id',
-  'opcode',
-  'addr',
-  'len',
-  'size',
-  'src_port',
-  'dst_port',
-  'birth_cycle',
-  'end_cycle',
-  'outcome',
-  'beats',
-  'retries',
-  'timeouts',
-  'arbitrations',
-  'handoffs',
-];
-const [
-  ID,
-  OPCODE,
-  ADDR,
-  LEN,
-  SIZE,
-  SRC,
-  DST,
-  BIRTH,
-  END,
-  OUTCOME,
-  BEATS,
-  RETRIES,
-  TIMEOUTS,
-  ARBITRATIONS,
-  HANDOFFS,
-] = FIXED.keys();
 const OUTCOMES = {
   values: [
     { value: TransactionBlockEnd.IN_FLIGHT, name: 'in_flight' },
@@ -58,11 +24,11 @@ const OUTCOMES = {
   ],
 };
 
-export class TransactionsTable {
-  private readonly entered: Float64Array;
-  private readonly spent: Float64Array;
+const number = (name: string): NumberColumn => new NumberColumn(name);
 
-  private readonly columns: readonly FlatColumn[];
+export class TransactionsTable {
+  private readonly columns;
+  private readonly stages: readonly (readonly [entered: NumberColumn, spent: NumberColumn])[];
   readonly files: PartFiles;
 
   constructor(
@@ -71,15 +37,27 @@ export class TransactionsTable {
     private readonly network: NocNetwork,
     private readonly periodPs: bigint,
   ) {
-    this.entered = new Float64Array(network.stages.length);
-    this.spent = new Float64Array(network.stages.length);
-    const names = new ColumnNames(FIXED);
-    const stages = network.stages.flatMap((stage) => [
-      names.add(`${plainName(stage)}_cycle`),
-      names.add(`${plainName(stage)}_cycles`),
-    ]);
-    this.columns = [...FIXED.map((name) => columnOf(name, network)), ...stages.map(numberColumn)];
-    this.files = new PartFiles(to, { table: 'transactions', core }, this.columns);
+    const { stages, transactions } = network;
+    const opcodes = new LabelDictionary((code) => transactions?.opcodeLabel(code) ?? String(code));
+    this.columns = {
+      id: number('id'),
+      opcode: new CodeColumn('opcode', opcodes),
+      addr: new WordColumn('addr', true),
+      ...{ len: number('len'), size: number('size'), src: number('src_port'), dst: number('dst_port') },
+      ...{
+        birth: number('birth_cycle'),
+        end: number('end_cycle'),
+        outcome: labelColumn('outcome', OUTCOMES),
+      },
+      sides: ['beats', 'retries', 'timeouts', 'arbitrations', 'handoffs'].map(number),
+    };
+    const { sides, ...plain } = this.columns;
+    const fixed: FlatColumn[] = [...Object.values(plain), ...sides];
+    const names = new ColumnNames(fixed.map(({ name }) => name));
+    this.stages = stages
+      .map(plainName)
+      .map((stage) => [number(names.add(`${stage}_cycle`)), number(names.add(`${stage}_cycles`))]);
+    this.files = new PartFiles(to, { table: 'transactions', core }, [...fixed, ...this.stages.flat()]);
   }
 
   /** All of the trace, in the stretches between its gaps. */
@@ -127,29 +105,25 @@ export class TransactionsTable {
       const isKnown = (flags & TransactionFlag.END_MASK) !== TransactionBlockEnd.UNKNOWN;
       // Where damage hides the end.
       const outcome = isKnown ? flags & TransactionFlag.END_MASK : TransactionBlockEnd.LOST;
-      columns[ID].set(at, block.id[row]);
+      columns.id.set(at, block.id[row]);
       const known = block.known[row];
-      const set = (column: number, mask: number, values: ArrayLike<number>): void => {
-        if (known & mask) columns[column].set(at, values[row]);
-        else columns[column].setNull(at);
-      };
-      set(OPCODE, TransactionField.OPCODE, block.opcode);
-      if (known & TransactionField.ADDR) columns[ADDR].setWords(at, block.addrLo[row], block.addrHi[row]);
-      else columns[ADDR].setNull(at);
-      set(LEN, TransactionField.LEN, block.len);
-      set(SIZE, TransactionField.SIZE, block.size);
-      set(SRC, TransactionField.SRC_PORT, block.srcPort);
-      set(DST, TransactionField.DST_PORT, block.dstPort);
-      if (flags & TransactionFlag.BIRTH_UNKNOWN) columns[BIRTH].setNull(at);
-      else columns[BIRTH].set(at, cycle(block.birth[row]));
-      const end = block.end[row] < 0 ? -1 : cycle(block.end[row]);
-      if (end < 0) columns[END].setNull(at);
-      else columns[END].set(at, end);
-      columns[OUTCOME].set(at, outcome);
+      const set = (column: FlatColumn, mask: number, values: ArrayLike<number>): void =>
+        column.set(at, known & mask ? values[row] : Number.NaN);
+      set(columns.opcode, TransactionField.OPCODE, block.opcode);
+      if (known & TransactionField.ADDR) columns.addr.setWords(at, block.addrLo[row], block.addrHi[row]);
+      else columns.addr.setNull(at);
+      set(columns.len, TransactionField.LEN, block.len);
+      set(columns.size, TransactionField.SIZE, block.size);
+      set(columns.src, TransactionField.SRC_PORT, block.srcPort);
+      set(columns.dst, TransactionField.DST_PORT, block.dstPort);
+      columns.birth.set(at, flags & TransactionFlag.BIRTH_UNKNOWN ? Number.NaN : cycle(block.birth[row]));
+      const end = block.end[row] < 0 ? Number.NaN : cycle(block.end[row]);
+      columns.end.set(at, end);
+      columns.outcome.set(at, outcome);
       sides.forEach((side, index) => {
         const from = next[index];
         while (next[index] < side.row.length && side.row[next[index]] === row) next[index]++;
-        columns[[BEATS, RETRIES, TIMEOUTS, ARBITRATIONS, HANDOFFS][index]].set(at, next[index] - from);
+        columns.sides[index].set(at, next[index] - from);
       });
       stage = this.addStages(block, row, stage, cycle, end, at);
       rows.endRow();
@@ -165,37 +139,22 @@ export class TransactionsTable {
     end: number,
     at: number,
   ): number {
-    const { entered, spent } = this;
-    entered.fill(-1);
-    spent.fill(0);
+    for (const [entered, spent] of this.stages) {
+      entered.setNull(at);
+      spent.setNull(at);
+    }
     let index = first;
     for (; index < stages.row.length && stages.row[index] === row; index++) {
       const stage = stages.stage[index];
       if (stage < 0) continue;
+      const [entered, spent] = this.stages[stage];
       const from = cycle(stages.time[index]);
       const isLast = stages.row[index + 1] !== row;
       const to = isLast ? end : cycle(stages.time[index + 1]);
-      if (entered[stage] < 0) entered[stage] = from;
-      spent[stage] = to < 0 ? Number.NaN : spent[stage] + to - from;
+      const isFirst = Number.isNaN(entered.values[at]);
+      if (isFirst) entered.set(at, from);
+      spent.set(at, (isFirst ? 0 : spent.values[at]) + to - from);
     }
-    entered.forEach((from, stage) => {
-      const { columns } = this;
-      const column = FIXED.length + stage * 2;
-      if (from < 0) columns[column].setNull(at);
-      else columns[column].set(at, from);
-      if (from < 0 || Number.isNaN(spent[stage])) columns[column + 1].setNull(at);
-      else columns[column + 1].set(at, spent[stage]);
-    });
     return index;
   }
-}
-
-const numberColumn = (name: string): NumberColumn => new NumberColumn(name);
-
-function columnOf(name: string, { transactions }: NocNetwork): FlatColumn {
-  if (name === 'addr') return new WordColumn(name, true);
-  if (name === 'outcome') return labelColumn(name, OUTCOMES);
-  if (name !== 'opcode') return numberColumn(name);
-  const labels = new LabelDictionary((code) => transactions?.opcodeLabel(code) ?? String(code));
-  return new CodeColumn(name, labels);
 }

@@ -30,7 +30,7 @@ export interface ConversionContext {
   readonly report: ConversionReport;
   /** Called now and then with the part of the input that is done, 0 to 1. */
   readonly onProgress?: ((part: number) => void) | undefined;
-  /** Something odd that the user should know and that is no error; once per kind. */
+  /** Something odd that the user should know and that is not an error; once per kind. */
   readonly onWarning?: ((message: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -97,6 +97,8 @@ export interface ForeignTrace {
   events?(): AsyncIterable<ForeignEvent>;
   /** Absent where there is nothing to add up. */
   stats?(context: ConversionContext): Promise<readonly InfoSection[]>;
+  /** A map for `--map`, proposed from what the file holds. Absent where none is needed. */
+  guess?(): Promise<string>;
   /** Writes the trace as µScope. @throws UscopeError CONVERT_*, WRITER_* */
   toUscope(target: TraceTarget, context: ConversionContext): Promise<TraceStats>;
   /** Gives back what it holds. The source is closed by the code that opened it. */

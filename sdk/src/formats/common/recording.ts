@@ -1,4 +1,4 @@
-/** Names and numbers of recorded transactions: those of FTR, which are also those of the events that record them (docs/transactions.md). */
+/** Names and numbers of recorded transactions: those of FTR, which are also those of the events that record them (docs/how-to/transactions.md). */
 import { FieldType } from '../../format/types.js';
 
 /** Tags of chunks; the odd ones of them have LZ4 content. */
@@ -49,7 +49,7 @@ export type FieldSpec = readonly (readonly [
 ])[];
 const { U8, U16, U32, U64, STRING_REF } = FieldType;
 
-/** Payloads of the events that say everything. `bytes` follows an event of whose texts one is no UTF-8, holds NUL, or is too long. */
+/** Payloads of the events that say everything. `bytes` follows an event of whose texts one is not UTF-8, holds NUL, or is too long. */
 export const ROOT_EVENTS = {
   dir: [
     ['tag', U8],

@@ -144,5 +144,5 @@ const RANGES: Readonly<Record<number, readonly [number, number]>> = {
 };
 
 function misfit(value: CtraceValue, type: number): UscopeError {
-  return new UscopeError('CONVERT_SOURCE', `${JSON.stringify(String(value))} is no value of type ${type}`);
+  return new UscopeError('CONVERT_SOURCE', `${JSON.stringify(String(value))} is not a value of type ${type}`);
 }

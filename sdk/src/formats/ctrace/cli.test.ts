@@ -96,7 +96,7 @@ describe('uscope ctrace', () => {
     expect(info.err).toContain('no index; there are 50 events in 1 blocks');
   });
 
-  it('refuses what is no command, no range and no number', async () => {
+  it('refuses what is not a command, a range or a number', async () => {
     for (const args of [
       ['list', file],
       ['dump'],

@@ -128,7 +128,7 @@ describe('the text of a message', () => {
     expect(await message('{} {}', [UINT8, 99, UINT8], Uint8Array.of(1, 2, 3))).toBe('1 {}');
   });
 
-  it('keeps bytes that are no text', async () => {
+  it('keeps bytes that are not text', async () => {
     expect(await message('caf\udce9 {}', [STRING], Uint8Array.of(0xff, 0xfe, 0))).toBe('caf\xe9 \xff\xfe');
   });
 });

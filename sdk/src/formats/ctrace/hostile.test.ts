@@ -1,4 +1,4 @@
-/** Bytes that are no .ctrace, or not all of it: a coded error at its place, in bounded time and memory. */
+/** Bytes that are not .ctrace, or not all of it: a coded error at its place, in bounded time and memory. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { contentOf, everything, SCHEMA, written } from '../../../../test/support/ctrace-files.js';

@@ -76,7 +76,7 @@ const TYPE_NAMES = Object.entries(ArgType).map(([name, type]) => [type, name.toL
 const NAME_OF_TYPE = new Map<number, string>(TYPE_NAMES);
 const TYPE_OF_NAME = new Map<string, number>(TYPE_NAMES.map(([type, name]) => [name, type]));
 
-/** `int8 string`; numbers that are no type stay numbers. */
+/** `int8 string`; numbers that are not a type stay numbers. */
 export function typesToText(types: readonly number[]): string {
   return types.map((type) => NAME_OF_TYPE.get(type) ?? String(type)).join(' ');
 }

@@ -23,7 +23,7 @@ import { type CtraceFormat, isArgType } from './types.js';
 
 /** Schemas of µScope hold no more event types than this; what is used rarely goes without. */
 const MAX_PAIRS = 8192;
-/** Bytes of definitions and of names that the pairs may take: the rest is for everything else in the schema (docs/format.md#schema-header). */
+/** Bytes of definitions and of names that the pairs may take: the rest is for everything else in the schema (docs/reference/format.md#schema-header). */
 const DEFINITION_BYTES = 62_000;
 const NAME_BYTES = MAX_STRING_POOL_BYTES - 8_000;
 const CLOCK = 'cycle';

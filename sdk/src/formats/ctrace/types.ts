@@ -38,7 +38,7 @@ export type ArgType = (typeof ArgType)[keyof typeof ArgType];
 
 const SIZES = [0, 1, 2, 4, 8, 1, 2, 4, 8, 4, 8, 8, 0, 1];
 
-/** Bytes of an argument; 0 for strings (their bytes and a NUL), NONE and numbers that are no type. */
+/** Bytes of an argument; 0 for strings (their bytes and a NUL), NONE and numbers that are not type. */
 export function argBytes(type: number): number {
   return SIZES[type] ?? 0;
 }

@@ -357,7 +357,7 @@ export class FluxCursor {
         this.numbers[i] = this.lo;
         this.highs[i] = this.hi;
         if (kind === 'id' && this.hi !== 0 && !this.short) {
-          this.fail(`${this.number(i)} is no id or size of 32 bits`, 'CONVERT_LIMIT');
+          this.fail(`${this.number(i)} is not an id or size of 32 bits`, 'CONVERT_LIMIT');
         }
         return;
       case 'members':

@@ -10,7 +10,7 @@ export interface DomainUnit {
 const PREFIXES = 'yzafpnum kMGTPEZY';
 const PICO = PREFIXES.indexOf('p');
 
-/** What is no time counts as if a unit were a ps, on a separate clock. */
+/** What is not a time counts as if a unit were a ps, on a separate clock. */
 export function unitOf(domain: string): DomainUnit {
   const match = /^([yzafpnumkMGTPEZY]?)s(10{0,2})?$/.exec(domain);
   if (!match) return { isTime: false, num: 1n, den: 1n };

@@ -314,7 +314,7 @@ function entryOf(meta: MetaEvent, fields: EventFields): FluxEntry {
       return { tag: FluxTag.ATLA, id: n(1), style: n(2), x, y };
     }
     default:
-      throw source(`${meta} is no entry`);
+      throw source(`${meta} is not an entry`);
   }
 }
 

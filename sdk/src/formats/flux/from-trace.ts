@@ -14,8 +14,8 @@ import {
   SF_SPARSE,
 } from '../../format/types.js';
 import { payloadLayout, type Trace } from '../../reader/index.js';
+import { stateBefore, traceStart } from '../../reader/queries/state-before.js';
 import { ItemStream } from '../../stream/item-stream.js';
-import { stateJustBefore, traceStart } from '../../stream/start-state.js';
 import { StringRefs } from '../../stream/string-refs.js';
 import type { ByteOutput, ConversionContext, OutputFiles } from '../common/foreign-format.js';
 import type { Tally } from '../common/report.js';
@@ -148,7 +148,7 @@ class Exporter {
   /** What a part of a longer trace holds at its beginning, as settings. */
   async begin(refs: StringRefs): Promise<void> {
     const { trace } = this;
-    const state = await stateJustBefore(trace, await traceStart(trace));
+    const state = await stateBefore(trace, await traceStart(trace));
     const { layout, cells } = state;
     const wanted = new Set<number>();
     refs.forEachInState(state, (word) => wanted.add(cells[word]));

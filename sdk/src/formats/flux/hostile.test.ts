@@ -1,4 +1,4 @@
-/** Bytes that are no flux, or not all of it: a coded error at its place, in bounded time and memory. */
+/** Bytes that are not flux, or not all of it: a coded error at its place, in bounded time and memory. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

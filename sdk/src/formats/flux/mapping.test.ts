@@ -196,7 +196,7 @@ describe('entries come back', () => {
     );
   });
 
-  it('of groups in their own domains, finer than ps, before 0, that are no time, and out of order', async () => {
+  it('of groups in their own domains, finer than ps, before 0, that are not a time, and out of order', async () => {
     const scope = (id: number): FluxEntry => ({
       tag: FluxTag.SCPD,
       id,

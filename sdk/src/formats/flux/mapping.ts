@@ -71,7 +71,7 @@ export const META_EVENTS = {
     to: 'u32',
   },
   domain: { trace: 'u32', domain: 'string' },
-  /** `origin`: ps, or units of what is no time, that are at time 0 of this trace. `effective`: the domain with the default put in. */
+  /** `origin`: ps, or units of what is not a time, that are at time 0 of this trace. `effective`: the domain with the default put in. */
   open: {
     trace: 'u32',
     id: 'u32',

@@ -21,7 +21,7 @@ export class MemberCursor {
     this.end = at + size;
   }
 
-  /** To the next member; false after the last one. @throws UscopeError CONVERT_FORMAT for bytes that are no members */
+  /** To the next member; false after the last one. @throws UscopeError CONVERT_FORMAT for bytes that are not members */
   advance(): boolean {
     if (this.next >= this.end) return false;
     this.member = this.number();

@@ -1,4 +1,4 @@
-/** Where entries are gathered on their way to the file: as they come, in compressed blocks, or in a ring of sections that keeps the newest. */
+/** Gathers entries on their way to the file: as they come, in compressed blocks, or in a ring of sections that keeps the newest. */
 import { UscopeError } from '../../base/errors.js';
 import { type BlockCompression, BlockCompressor, COMPRESSION_MODES } from './blocks.js';
 import { FluxTag, MAX_SECTION } from './types.js';

@@ -78,7 +78,7 @@ export class Lanes {
   private cachedGroup: unknown = null;
   private cachedLane: FluxLane | null = null;
 
-  /** null: the entry is no content. */
+  /** null: the entry is not a content. */
   laneOf(cursor: FluxCursor): FluxLane | null {
     const { tag, trace } = cursor;
     if (tag === FluxTag.PBLK || tag >= FluxTag.RING || tag === FluxTag.SECT || tag === FluxTag.SWTH)

@@ -38,7 +38,7 @@ export interface FluxLogic {
 
 /**
  * @param type a `FluxType`
- * @throws UscopeError CONVERT_FORMAT for bytes that are no value of the type
+ * @throws UscopeError CONVERT_FORMAT for bytes that are not a value of the type
  */
 export function decodeValue(type: number, df: number, xdf: number, data: Uint8Array): FluxValue {
   if (df === Format.NONE) {
@@ -174,7 +174,7 @@ function floats(bytes: Bytes, count: number, xdf: number): number[] {
   const data = bytes.take(bytes.left);
   const size = data.length / width;
   if ((xdf !== 1 && xdf !== 2) || !Number.isInteger(size) || (count >= 0 && size !== count)) {
-    throw broken(`${data.length} bytes are no floats of variant ${xdf}`);
+    throw broken(`${data.length} bytes are not floats of variant ${xdf}`);
   }
   const view = new DataView(data.buffer, data.byteOffset, data.length);
   return Array.from({ length: size }, (_, i) =>

@@ -60,7 +60,7 @@ export function readChunkHead(cbor: CborReader, offset: number): ChunkHead {
     }
   }
   if (major !== Major.BYTES)
-    fail('CONVERT_FORMAT', `the content of a chunk of kind ${kind} is no byte string`);
+    fail('CONVERT_FORMAT', `the content of a chunk of kind ${kind} is not a byte string`);
   if (cbor.isIndefinite)
     fail('CONVERT_UNSUPPORTED', `the content of a chunk of kind ${kind} states no length`);
   const size = cbor.number;

@@ -1,4 +1,4 @@
-/** From what an import reads to what is sorted. */
+/** Turns what an import reads into what is sorted. */
 import { relationEntries } from './content.js';
 import type { RawChunk } from './reader.js';
 import { ATTRIBUTE_WORDS, HEAD_WORDS, Kind, RELATION_WORDS } from './sorted-words.js';

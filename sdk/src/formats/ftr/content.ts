@@ -18,7 +18,7 @@ export function contentError(chunk: RawChunk, at: number, code: ErrorCode, detai
 }
 
 /**
- * What reading an item of a chunk ran into: false where the chunk was cut there, which is no error of the item.
+ * What reading an item of a chunk ran into: false where the chunk was cut there, which is not an error of the item.
  * @throws UscopeError CONVERT_FORMAT, or the error itself
  */
 export function isCutHere(chunk: RawChunk, at: number, error: unknown): boolean {
@@ -87,14 +87,14 @@ class ItemReader {
 
   unsigned(what: string): bigint {
     this.cbor.head();
-    if (this.cbor.major !== Major.UNSIGNED) this.fail(`${what} is no unsigned number`);
+    if (this.cbor.major !== Major.UNSIGNED) this.fail(`${what} is not an unsigned number`);
     return this.cbor.value;
   }
 
   /** The number of a text. */
   text(what: string): number {
     this.cbor.head();
-    if (this.cbor.major !== Major.UNSIGNED) this.fail(`${what} is no number of a text`);
+    if (this.cbor.major !== Major.UNSIGNED) this.fail(`${what} is not a number of a text`);
     if (this.cbor.hi !== 0)
       this.fail(`${what} is text ${this.cbor.value}; numbers of texts stay below 2^32`, 'CONVERT_LIMIT');
     return this.cbor.lo;
@@ -194,7 +194,7 @@ function readNumber(items: ItemReader, cbor: CborReader): bigint | number | null
     if (cbor.info === 27) return bits.getFloat64(0);
     if (cbor.info === 26) return bits.getFloat32(4);
   }
-  return items.fail('a part of the info chunk is no number');
+  return items.fail('a part of the info chunk is not a number');
 }
 
 function secondsOf(text: Uint8Array): number | null {

@@ -21,7 +21,7 @@ export function textOf(bytes: Uint8Array): FtrText {
 
 const looseDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** To be shown: what is no UTF-8 becomes U+FFFD. */
+/** To be shown: what is not UTF-8 becomes U+FFFD. */
 export function shownText(text: FtrText): string {
   return typeof text === 'string' ? text : looseDecoder.decode(text);
 }

@@ -1,4 +1,4 @@
-/** From what is sorted to the frames of the trace. */
+/** Turns what is sorted into the frames of the trace. */
 
 import { StringOutput } from '../../stream/string-remap.js';
 import type { TraceOutput } from '../../stream/trace-output.js';

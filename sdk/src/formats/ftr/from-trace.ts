@@ -2,9 +2,9 @@
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { Action, type EventDef, type FieldDef, packedSize, qualifiedName } from '../../format/types.js';
 import { payloadLayout, readRaw, type Trace } from '../../reader/index.js';
+import { stateBefore, traceStart } from '../../reader/queries/state-before.js';
 import { findCores } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { stateJustBefore, traceStart } from '../../stream/start-state.js';
 import { StringRefs } from '../../stream/string-refs.js';
 import type { ConversionContext, OutputFiles } from '../common/foreign-format.js';
 import { itemsWithTexts } from '../common/items-with-texts.js';
@@ -39,7 +39,7 @@ export async function traceToFtr(
   const writers = await openWriters(trace, files, options);
   const writerOf = (scopeId: number): FtrWriter => writers.get(topScope(trace, scopeId)) ?? writers.get(0)!;
   const text = (index: number): string => trace.strings.peek(index) ?? '';
-  const state = await stateJustBefore(trace, await traceStart(trace));
+  const state = await stateBefore(trace, await traceStart(trace));
   const refs = new StringRefs(trace.schema);
   await loadStrings(trace, refs, state);
   const mapping = new TraceMapping(trace, state, writerOf, text, context);

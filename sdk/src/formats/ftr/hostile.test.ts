@@ -1,4 +1,4 @@
-/** Bytes that are no FTR, or not all of it: everything before the fault, then a coded error at its place, in bounded time and memory. */
+/** Bytes that are not FTR, or not all of it: everything before the fault, then a coded error at its place, in bounded time and memory. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { encoded, everything, written } from '../../../../test/support/ftr-fixtures.js';

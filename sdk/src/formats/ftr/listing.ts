@@ -51,7 +51,7 @@ export function listRelation({ name, source, sink, sourceStream, sinkStream }: F
   return `relation ${quoted(name)} ${source} (stream ${sourceStream}) -> ${sink} (stream ${sinkStream})`;
 }
 
-/** 64-bit numbers become decimal strings, texts that are no UTF-8 `{ "hex": … }`, numbers that JSON lacks strings. */
+/** 64-bit numbers become decimal strings, texts that are not UTF-8 `{ "hex": … }`, numbers that JSON lacks strings. */
 export function toJson(record: unknown): string {
   return JSON.stringify(record, (_, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();

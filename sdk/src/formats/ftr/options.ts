@@ -22,7 +22,7 @@ export const OPTIONS: readonly FormatOption[] = [
   },
   {
     name: 'text',
-    help: 'exact (default: bytes that are no UTF-8 are written as they are) or valid (U+FFFD in their place)',
+    help: 'exact (default: bytes that are not UTF-8 are written as they are) or valid (U+FFFD in their place)',
     direction: 'export',
   },
   {

@@ -95,7 +95,7 @@ export class TransactionCursor {
     this.at = cbor.at;
     if (this.left < 0) {
       cbor.head();
-      if (cbor.major !== Major.ARRAY) this.fail('a block of transactions is no array');
+      if (cbor.major !== Major.ARRAY) this.fail('a block of transactions is not an array');
       this.left = cbor.isIndefinite ? Number.POSITIVE_INFINITY : cbor.number;
       this.at = cbor.at;
     }
@@ -106,7 +106,7 @@ export class TransactionCursor {
     }
     this.left--;
     if (cbor.head() !== Major.ARRAY || (cbor.number === 0 && !cbor.isIndefinite))
-      this.fail('a transaction is no array');
+      this.fail('a transaction is not an array');
     let parts = cbor.isIndefinite ? Number.POSITIVE_INFINITY : cbor.number;
     this.readHead();
     this.count = 0;
@@ -152,7 +152,7 @@ export class TransactionCursor {
     const isTag = cbor.head() === Major.TAG;
     const phase = cbor.number - FIRST_PHASE_TAG;
     if (!isTag || phase < 0 || phase > 2)
-      this.fail('a part of a transaction is no attribute (tags 7, 8 and 9)');
+      this.fail('a part of a transaction is not an attribute (tags 7, 8 and 9)');
     if (cbor.head() !== Major.ARRAY || cbor.isIndefinite || cbor.number !== 3)
       this.fail('an attribute has not three parts');
     this.unsigned();
@@ -180,7 +180,7 @@ export class TransactionCursor {
     const { major, info, lo, hi } = this.cbor;
     if (major === Major.UNSIGNED) {
       if (IS_TEXT[type] === 1 && hi !== 0)
-        this.fail('the value of an attribute is no text of the dictionary');
+        this.fail('the value of an attribute is not a text of the dictionary');
       return FtrForm.UNSIGNED;
     }
     if (IS_TEXT[type] === 0) {

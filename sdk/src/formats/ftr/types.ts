@@ -22,7 +22,7 @@ export const FtrForm = {
 } as const;
 export type FtrForm = (typeof FtrForm)[keyof typeof FtrForm];
 
-/** Text; as bytes where it is no UTF-8. */
+/** Text; as bytes where it is not UTF-8. */
 export type FtrText = string | Uint8Array;
 
 const isOneOf = (types: readonly number[]): Uint8Array =>

@@ -58,7 +58,7 @@ export class Bits {
   }
 }
 
-/** The value that 64 bits represent, of types that are no texts. Integers are taken modulo 2^64. */
+/** The value that 64 bits represent, of types that are not texts. Integers are taken modulo 2^64. */
 export function valueOfBits(type: FtrType, bits: bigint): boolean | bigint | number {
   if (type === FtrType.BOOLEAN) return bits !== 0n;
   if (type === FtrType.INTEGER) return BigInt.asIntN(64, bits);
@@ -98,6 +98,6 @@ export function bitsOfValue(type: FtrType, value: FtrValue): bigint {
     return BigInt.asUintN(64, value);
   throw new UscopeError(
     'CONVERT_SOURCE',
-    `a ${typeof value} is no value of the type ${TYPE_NAMES[type] ?? type}`,
+    `a ${typeof value} is not a value of the type ${TYPE_NAMES[type] ?? type}`,
   );
 }

@@ -50,7 +50,7 @@ export interface FtrWriterOptions {
   readonly compression?: 'none' | 'lz4' | undefined;
   /** Floats: `auto` (default) writes f32 where that loses nothing, which some viewers insist on, else f64. */
   readonly float?: 'auto' | 'f32' | 'f64' | undefined;
-  /** What is no UTF-8 is written as it is (`exact`, default), or with U+FFFD in its place (`valid`): strict readers want that. */
+  /** What is not UTF-8 is written as it is (`exact`, default), or with U+FFFD in its place (`valid`): strict readers want that. */
   readonly text?: 'exact' | 'valid' | undefined;
   /** Of the header: 10^exponent seconds are a tick (default -12), and seconds since 1970. */
   readonly exponent?: number | undefined;
@@ -337,7 +337,7 @@ const scratch = new DataView(new ArrayBuffer(8));
 
 function textValue(value: unknown, type: number): FtrText {
   if (typeof value === 'string' || value instanceof Uint8Array) return value;
-  throw new UscopeError('CONVERT_SOURCE', `the value of an attribute of type ${type} is no text`);
+  throw new UscopeError('CONVERT_SOURCE', `the value of an attribute of type ${type} is not text`);
 }
 
 function undeclared(kind: string, id: bigint, by: string): UscopeError {

@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { contextOf } from '../../../../test/support/foreign.js';
 import { memorySource, type Trace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
-import { findCores, type Instruction, instructions } from '../../semantics/cpu/index.js';
+import { findCores, type Instruction } from '../../semantics/cpu/index.js';
+import { instructions } from '../../semantics/instructions/instructions.js';
 import { parseDebugLine } from './debug.js';
 import { FORMAT, readStats } from './format.js';
 import { Gem5Reader } from './log.js';
@@ -368,7 +369,7 @@ describe('stats.txt', () => {
       [4, 9],
     ]);
     expect(rows.get('kept values of stats.txt')).toBe(6);
-    expect(rows.get('dropped values of stats.txt that are no whole numbers')).toBe(2);
+    expect(rows.get('dropped values of stats.txt that are not whole numbers')).toBe(2);
   });
 
   it.each([

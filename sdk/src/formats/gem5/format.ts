@@ -111,7 +111,7 @@ class Gem5Trace implements ForeignTrace {
     const source = await openSource(path);
     try {
       const stats = await readStats(source);
-      report.dropped('values of stats.txt that are no whole numbers', 'a counter is one').count +=
+      report.dropped('values of stats.txt that are not whole numbers', 'a counter is one').count +=
         stats.fractions;
       report.dropped('other lines of stats.txt', 'no lines of its form').count += stats.otherLines;
       return stats;
@@ -206,7 +206,7 @@ class Reading {
     if (this.dumps.length === 0)
       throw new UscopeError(
         'CONVERT_UNKNOWN',
-        'the file has no "Begin Simulation Statistics": it is no stats.txt of gem5',
+        'the file has no "Begin Simulation Statistics": it is not a stats.txt of gem5',
       );
     const { dumps, fractions, otherLines } = this;
     return { dumps, names: [...this.names], fractions, otherLines };

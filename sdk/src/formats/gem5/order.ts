@@ -219,7 +219,7 @@ function grown(values: Float64Array): Float64Array<ArrayBuffer> {
   return more;
 }
 
-/** What is no stage. */
+/** What is not a stage. */
 export const Moment = {
   SQUASH: STAGES,
   LOAD: STAGES + 1,

@@ -42,7 +42,7 @@ export interface StatsFile {
   readonly dumps: readonly StatsDump[];
   /** All that occur, in the order in which they were first met. */
   readonly names: readonly string[];
-  /** Values that are no whole numbers, and lines that are none of the form. */
+  /** Values that are not whole numbers, and lines that are none of the form. */
   readonly fractions: number;
   readonly otherLines: number;
 }

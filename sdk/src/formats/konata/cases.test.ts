@@ -8,7 +8,8 @@ import { contextOf, MemoryFiles } from '../../../../test/support/foreign.js';
 import { runUscope } from '../../../../test/support/run-cli.js';
 import { memorySource } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
-import { findCore, InstructionEnd, instructions, NO_STAGE } from '../../semantics/cpu/index.js';
+import { findCore, InstructionEnd, NO_STAGE } from '../../semantics/cpu/index.js';
+import { instructions } from '../../semantics/instructions/instructions.js';
 import { MAX_IN_FLIGHT } from '../pipeline/errors.js';
 import { FORMAT } from './format.js';
 

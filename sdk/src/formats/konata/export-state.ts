@@ -215,7 +215,7 @@ export class KanataExport {
       flying.pc = wide(lo, hi);
       flying.showsPc = isNew || flying.showsPc;
     } else if (field === bitsField) {
-      // A log of Kanata or gem5 has no bits: 0 is no instruction.
+      // A log of Kanata or gem5 has no bits: 0 is not an instruction.
       flying.bits = lo === 0 && hi === 0 ? null : lo;
       if (!isNew && !flying.showsBits && flying.bits !== null) this.lateBits(flying, flying.bits);
       flying.showsBits = flying.bits !== null;

@@ -15,7 +15,8 @@ import { isUscopeError } from '../../base/errors.js';
 import { canCompressZstd } from '../../codecs/zstd.js';
 import { memorySource, openTrace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
-import { findCore, type Instruction, instructions } from '../../semantics/cpu/index.js';
+import { findCore, type Instruction } from '../../semantics/cpu/index.js';
+import { instructions } from '../../semantics/instructions/instructions.js';
 import type { Packing } from '../text/unpack.js';
 import { FORMAT } from './format.js';
 import { KanataReader, type KanataRecord, KanataWriter } from './index.js';
@@ -112,7 +113,7 @@ describe('the reader', () => {
     await expect(read(bytesOf(text))).rejects.toMatchObject({ code, place: { file: 'log', offset } });
   });
 
-  it('a line without end is no text: CONVERT_LIMIT', async () => {
+  it('a line without end is not text: CONVERT_LIMIT', async () => {
     const place = { file: 'log', offset: 12 };
     await expect(read(bytesOf(header + 'x'.repeat(2_000_000)))).rejects.toMatchObject({
       code: 'CONVERT_LIMIT',
@@ -275,7 +276,7 @@ describe('Kanata to µScope', () => {
         end: 'in_flight',
         stages: 'F@9',
         on: [],
-        texts: ['add is no address'],
+        texts: ['add is not an address'],
       },
     ]);
     rmSync(path);

@@ -1,9 +1,8 @@
 /** Values of counters and occupancies of buffers, each time they change, and events that name no instruction as instants. */
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
-import { Action, SF_BUFFER, type StorageDef } from '../../format/types.js';
+import { Action, isCounterStorage, SF_BUFFER, type StorageDef } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import type { ProtocolEvent } from '../../semantics/common/describe.js';
-import { isCounterStorage } from '../../semantics/cpu/index.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { ItemStream } from '../../stream/item-stream.js';
 import type { ConversionContext } from '../common/foreign-format.js';
@@ -46,7 +45,10 @@ export async function writeCounters(
   const { writer, toNs } = target;
   const { report, signal, onProgress } = context;
   const samples = report.kept('changes of counters and buffers', 'counter samples');
-  const otherOps = report.dropped('changes of storages that are no counters and no buffers', 'VCD has them');
+  const otherOps = report.dropped(
+    'changes of storages that are neither counters nor buffers',
+    'VCD has them',
+  );
   const otherEvents = report.dropped('events that are not about instructions', 'VCD has them');
   const ofInstructions = report.dropped(
     'events about instructions that no slice says',

@@ -7,7 +7,8 @@ import { contextOf, MemoryFiles, MemoryOutput, type TestContext } from '../../..
 import { memorySource, type Trace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { SchemaBuilder } from '../../schema/index.js';
-import { findCore, type Instruction, instructions } from '../../semantics/cpu/index.js';
+import { findCore, type Instruction } from '../../semantics/cpu/index.js';
+import { instructions } from '../../semantics/instructions/instructions.js';
 import { sliceTrace } from '../../tools/slice/index.js';
 import { TraceWriter } from '../../writer/index.js';
 import { FORMAT as KONATA } from '../konata/format.js';

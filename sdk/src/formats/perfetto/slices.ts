@@ -154,7 +154,7 @@ class StageTimes {
     return stageOf(this.block, row, i);
   }
 
-  /** What the trace calls the value that is no stage. */
+  /** What the trace calls the value that is not a stage. */
   otherName(row: number, i: number): string {
     const labels = this.core.events.get('stage_transition')?.fields.get('stage')?.labels ?? null;
     return labelOf(labels, stageValueOf(this.block, row, i));
@@ -278,7 +278,7 @@ class Slicer {
     }
   }
 
-  /** Values that are no stage get numbers after the stages. */
+  /** Values that are not a stage get numbers after the stages. */
   private otherStage(name: string): number {
     const known = this.others.get(name) ?? this.core.stages.length + this.others.size;
     this.others.set(name, known);

@@ -2,12 +2,12 @@
 import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Action, Schema } from '../../format/types.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { upperBits } from '../../writer/records/field-plan.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import type { ConversionContext, TraceTarget } from '../common/foreign-format.js';
 import { type PipelineShape, pipelineSchema } from './shape.js';
 import type { SlotPool } from './slot-pool.js';

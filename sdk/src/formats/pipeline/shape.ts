@@ -18,7 +18,7 @@ export interface PipelineShape {
   readonly periodPs: number;
   /** Names of the cores' scopes, at least one. */
   readonly cores: readonly string[];
-  /** Whether the log has what only the Kanata form knows (see `docs/formats/konata.md`): lanes, explicit ends, retire numbers, kinds of labels. */
+  /** Whether the log has what only the Kanata form knows (see `docs/reference/formats/konata.md`): lanes, explicit ends, retire numbers, kinds of labels. */
   readonly isKanata: boolean;
   /** Counters of the scope `stats`, by name. */
   readonly counters?: readonly string[];

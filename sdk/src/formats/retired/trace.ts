@@ -4,11 +4,11 @@ import { MAX_ITEMS_PER_FRAME } from '../../format/record.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import { Action, packedSize, type Schema } from '../../format/types.js';
 import { SchemaBuilder } from '../../schema/index.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { type TraceOutput, withOutput } from '../../stream/trace-output.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { checkpointIntervalFor } from '../common/checkpoint-interval.js';
 import type { ConversionContext, FormatOption, TraceTarget } from '../common/foreign-format.js';
 import type { ConversionReport } from '../common/report.js';
@@ -34,7 +34,7 @@ const RETIRE = 0;
 const EXCEPTION = 1;
 const MACHINE = 3;
 const Field = { ENTITY_ID: 0, PC: 1, INST_BITS: 2, PRIV_LEVEL: 3 } as const;
-/** Of annotations (docs/formats/konata.md): what the instruction is, and remarks. */
+/** Of annotations (docs/reference/formats/konata.md): what the instruction is, and remarks. */
 const AnnotationKind = { NAME: 0, REMARK: 1 } as const;
 
 /** @throws UscopeError CONVERT_OPTION; null without the option */

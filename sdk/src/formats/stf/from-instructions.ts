@@ -7,8 +7,8 @@ import {
   findCores,
   type Instruction,
   InstructionEnd,
-  instructions,
 } from '../../semantics/cpu/index.js';
+import { instructions } from '../../semantics/instructions/instructions.js';
 import type { ConversionContext, OutputFiles } from '../common/foreign-format.js';
 import { AddressJoin } from './address-join.js';
 import { type ExportOptions, iemOf } from './export-options.js';

@@ -1,4 +1,4 @@
-/** Bytes that are no STF, or not all of it: a coded error at its place, in bounded time and memory. */
+/** Bytes that are not STF, or not all of it: a coded error at its place, in bounded time and memory. */
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -11,7 +11,8 @@ import { everyRecord, everyTransaction, header, written } from '../../../../test
 import { Action } from '../../format/types.js';
 import { memorySource } from '../../reader/index.js';
 import { openSource, openTraceFile } from '../../reader/node.js';
-import { findCore, type Instruction, instructions } from '../../semantics/cpu/index.js';
+import { findCore, type Instruction } from '../../semantics/cpu/index.js';
+import { instructions } from '../../semantics/instructions/instructions.js';
 import { verifyTrace } from '../../tools/verify/index.js';
 import { FORMAT } from './format.js';
 import { StfFile, type StfRecord, StfType } from './index.js';

@@ -4,7 +4,7 @@
  */
 
 import { type Fields, SchemaBuilder, type ScopeBuilder } from '../../schema/index.js';
-import { SYNTHETIC_TIME } from '../../semantics/cpu/analysis/index.js';
+import { SYNTHETIC_TIME } from '../../semantics/cpu/analysis/analyze.js';
 import { StfType, TYPE_NAMES } from './types.js';
 
 /** Scope of the record events. */

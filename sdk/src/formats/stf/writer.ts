@@ -159,7 +159,7 @@ export class StfWriter {
       throw new UscopeError('CONVERT_SOURCE', `STF cannot hold this: ${detail}`, {}, { cause: error });
     }
     if (!isWhole)
-      throw new UscopeError('CONVERT_SOURCE', `these ${size} bytes are no ${this.nameAt()} of STF`);
+      throw new UscopeError('CONVERT_SOURCE', `these ${size} bytes are not a ${this.nameAt()} of STF`);
     this.length += size;
     if (cursor.isMarker && this.sink.isChunkFull(cursor.markers)) {
       this.handOver();

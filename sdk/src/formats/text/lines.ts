@@ -93,7 +93,7 @@ function joined(memory: Uint8Array<ArrayBuffer>, length: number, more: Uint8Arra
 
 function checkLength(rest: number, offset: number): void {
   if (rest <= MAX_LINE_BYTES) return;
-  throw new UscopeError('CONVERT_LIMIT', `a line of more than ${MAX_LINE_BYTES} bytes: this is no text`, {
+  throw new UscopeError('CONVERT_LIMIT', `a line of more than ${MAX_LINE_BYTES} bytes: this is not text`, {
     offset,
   });
 }

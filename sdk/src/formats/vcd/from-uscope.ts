@@ -5,7 +5,7 @@ import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { Action, FieldType, type Schema } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
 import type { StorageState } from '../../state/storage-state.js';
-import { snapshotFinder } from '../../stream/start-state.js';
+import { snapshotFinder } from '../../stream/snapshot-finder.js';
 import type { ConversionContext, OutputFiles } from '../common/foreign-format.js';
 import { itemsWithTexts, type PrepareSegment } from '../common/items-with-texts.js';
 import type { Tally } from '../common/report.js';

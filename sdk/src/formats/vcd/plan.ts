@@ -16,7 +16,7 @@ import { logicalFields } from '../../format/wide-fields.js';
 import { payloadLayout } from '../../reader/payload.js';
 import type { VcdScope, VcdVariable } from './writer.js';
 
-/** Where the value of a field of the schema is: in a variable of at most 64 bits, or a piece of a wide one (docs/format.md#wide-fields). */
+/** Where the value of a field of the schema is: in a variable of at most 64 bits, or a piece of a wide one (docs/reference/format.md#wide-fields). */
 export interface FieldPlace {
   readonly type: FieldType;
   /** In bytes. */

@@ -43,7 +43,7 @@ export class VcdWriter {
     if (!/^(1|10|100) ?(s|ms|us|ns|ps|fs)$/.test(timescale)) {
       throw new UscopeError(
         'FORMAT_VALUE',
-        `"${timescale}" is no timescale: 1, 10 or 100 of s, ms, us, ns, ps or fs`,
+        `"${timescale}" is not a timescale: 1, 10 or 100 of s, ms, us, ns, ps or fs`,
       );
     }
     this.out = new TextOutput(sink, packing);
@@ -181,7 +181,7 @@ export function shortId(number: number): string {
   }
 }
 
-/** As C prints what is no finite number, and so as readers of dumps take it. */
+/** As C prints what is not a finite number, and so as readers of dumps take it. */
 function realName(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   return value > 0 ? 'inf' : '-inf';

@@ -36,12 +36,12 @@ interface KernelExports {
 
 export class SegmentKernel {
   private readonly exports: KernelExports;
-  /** Where the bytes begin that `takeKernel` was asked for. */
+  /** The address of the bytes that `takeKernel` was asked for. */
   readonly spaceAt: number;
   private deltasAt: number;
   /** What was decompressed last, as long as it is still there. */
   private held: { readonly block: Uint8Array; readonly size: number } | null = null;
-  /** Where a segment lies as the file has it, and what its owner knows of it. */
+  /** The place of a segment as the file has it, and what its owner knows of it. */
   private packedMemory = new Uint8Array(0);
   private packed: PackedHere | null = null;
 
@@ -114,7 +114,7 @@ export class SegmentKernel {
     return new Uint8Array(this.buffer, this.deltasAt, rawSize);
   }
 
-  /** Where these bytes lie in the memory, to which they are copied unless they do already; 0: they are too many. */
+  /** The address of these bytes in the memory, to which they are copied unless they are there; 0: they are too many. */
   place(bytes: Uint8Array): number {
     if (bytes.buffer === this.buffer) return bytes.byteOffset;
     if (!this.reserve(this.deltasAt + bytes.length + SLACK_BYTES)) return 0;

@@ -37,13 +37,13 @@ const NONE = 0xffff_ffff;
 const MAX_WORD = 0xffff_ffffn;
 const MAX_SLOTS = 0x1_0000;
 const LABELS = 256;
-/** Of what is found before it is taken out. */
+/** Room for what is found before it is taken out. */
 const CAPACITY = 8192;
 
 /** Either is looked for. */
 export interface Watched {
   readonly storageId?: number | undefined;
-  /** By slot of the storage, 1: taken where the segment begins. Changed. */
+  /** One byte per slot of the storage, 1: taken where the segment begins. Changed. */
   readonly taken?: Uint8Array | undefined;
   readonly eventType?: number | undefined;
   /** Offset of a byte in the payload, and the values that are wanted: 1 each. */
@@ -119,7 +119,7 @@ export class KernelWatch {
     private readonly numSlots: number,
   ) {}
 
-  /** By slot: the plain path changes it too. */
+  /** One byte per slot: the plain path changes it too. */
   get taken(): Uint8Array {
     return new Uint8Array(this.run.buffer, this.run[Run.TAKEN]!, this.numSlots);
   }

@@ -44,7 +44,7 @@ export async function* scanBatches<T>(
   }
 }
 
-/** Where scan and reader meet: at any time one of them runs. */
+/** The meeting point of scan and reader: at any time one of them runs. */
 class Exchange<T> {
   batch: T[] = [];
   private failure: { readonly error: unknown } | null = null;

@@ -8,10 +8,10 @@ import { type Change, history, requireWatchable } from './history.js';
 import { stateBefore } from './state-before.js';
 
 export interface FieldOfSlot {
-  /** By path, own name or id. */
+  /** Path, own name or id. */
   readonly storage: string | number;
   readonly slot: number;
-  /** By name or index. */
+  /** Name or index. */
   readonly field: string | number;
 }
 

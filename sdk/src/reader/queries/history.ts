@@ -12,7 +12,7 @@ import { stateBefore } from './state-before.js';
 
 /** What to follow in one storage; several may name the same storage. */
 export interface Watch {
-  /** By path, own name or id. */
+  /** Path, own name or id. */
   readonly storage: string | number;
   /** Slots `first` to `last`, both inclusive; by default all of them. */
   readonly slots?: readonly [first: number, last: number] | undefined;
@@ -68,7 +68,7 @@ export interface PropertyChange extends ChangeBase {
 export type Change = FieldChange | SlotCleared | PropertyChange;
 
 /**
- * The changes of what is watched, in file order. A CLEAR of a free slot is no change; a SET that takes a slot is one, whatever its value.
+ * The changes of what is watched, in file order. A CLEAR of a free slot is not a change; a SET that takes a slot is one, whatever its value.
  * @throws UscopeError READER_NAME (no such storage, field, property), READER_RANGE (no such slot), FORMAT_* for damage, after the changes before it
  */
 export async function* history(

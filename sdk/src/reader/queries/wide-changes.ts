@@ -1,4 +1,4 @@
-/** Changes of wide fields (docs/format.md#wide-fields): those of the pieces of a value, in one frame, as one change of the value. */
+/** Changes of wide fields (docs/reference/format.md#wide-fields): those of the pieces of a value, in one frame, as one change of the value. */
 import type { StorageDef } from '../../format/types.js';
 import { type LogicalField, logicalFields } from '../../format/wide-fields.js';
 import type { StorageState } from '../../state/storage-state.js';
@@ -22,7 +22,7 @@ export interface WideChange {
   readonly storage: string;
   readonly slot: number | null;
   readonly field: LogicalField;
-  /** By piece: those of `field.pieces`, then those of `field.unknown`. */
+  /** Indexed by piece: those of `field.pieces`, then those of `field.unknown`. */
   readonly before: readonly bigint[];
   readonly after: readonly bigint[];
   /** The slot was free, and is taken by this. */
@@ -68,7 +68,7 @@ export async function* historyOfValues(
 }
 
 class Joiner {
-  /** By storage: the wide field of each index of the schema's fields and properties. */
+  /** Indexed by storage: the wide field of each index of the schema's fields and properties. */
   private readonly fields: readonly (readonly (Followed | null)[])[];
   private readonly properties: readonly (readonly (Followed | null)[])[];
   /** Values of the pieces that have changed so far, by storage, slot and field. */

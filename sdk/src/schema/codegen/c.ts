@@ -1,5 +1,5 @@
 /** C11 and C++: one header of inline functions over uscope.h. C has no packages, so every name begins with that of the schema. */
-import { type CallSyntax, callLines, type FieldValue, type NamedParam } from './client-calls.js';
+import { type CallSyntax, callLines, type FieldValue, type NamedParam, packedBytes } from './client-calls.js';
 import { type Constant, Constants } from './constants.js';
 import { Names } from './identifiers.js';
 import { C_WORDS } from './keywords.js';
@@ -32,10 +32,6 @@ const TYPES: Readonly<Record<Builtin, string>> = {
   string: 'uint32_t ',
   slot: 'uint16_t ',
   text: 'const char *',
-};
-const SIZES: Readonly<Record<Builtin, number>> = {
-  ...{ u8: 1, u16: 2, u32: 4, u64: 8, i8: 1, i16: 2, i32: 4, i64: 8 },
-  ...{ bool: 1, string: 4, slot: 2, text: 4 },
 };
 const HANDLE = 'uscope_writer_t *w';
 /** "-999999999" */
@@ -316,10 +312,7 @@ class CGenerator {
     return [
       `    uint8_t payload[${size}];`,
       '    uint8_t *at = payload;',
-      ...values.map(({ text, value: { param } }) => {
-        const bytes = enumOf(param.type) ? 1 : wideOf(param.type) ? 8 : SIZES[param.type as Builtin];
-        return `    at = ${this.packName}(at, ${text}, ${bytes}u);`;
-      }),
+      ...values.map((value) => `    at = ${this.packName}(at, ${value.text}, ${packedBytes(value)}u);`),
       `    uscope_event_bytes(w, ${id}, payload, (uint32_t)(at - payload));`,
     ];
   }

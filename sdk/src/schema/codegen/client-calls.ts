@@ -1,12 +1,11 @@
-/**
- * The calls of the client library that a generated function makes. They are the same in C and in SystemVerilog, which differ in how a call
- * is written.
- */
+/** The calls that a generated function makes. They are the same in all languages, which differ in how a call is written. */
 import type { Constants } from './constants.js';
-import type { StorageModel } from './model.js';
+import type { FieldModel, StorageModel } from './model.js';
 import {
+  enumOf,
   MAX_CALL_VALUES,
   type Param,
+  type ParamType,
   type Procedure,
   type SnapshotStep,
   snapshotSteps,
@@ -80,10 +79,64 @@ export function callLines(
   }
 }
 
+/** How a language writes the calls of a trace object, which takes fields one by one. */
+export interface MethodSyntax {
+  readonly constants: Constants;
+  readonly names: Readonly<Record<'set' | 'add' | 'clear' | 'prop' | 'event', string>>;
+  statement(method: string, args: readonly string[]): string[];
+  /** The values of an event as one argument. */
+  list(values: readonly string[]): string;
+}
+
+/**
+ * @param slot expression of the slot
+ * @param values expressions of all fields
+ */
+export function methodLines(
+  { action }: Procedure,
+  slot: string,
+  values: readonly string[],
+  { constants, names, statement, list }: MethodSyntax,
+): string[] {
+  if (action.kind === 'event') return statement(names.event, [constants.of(action.event), list(values)]);
+  const storage = constants.of(action.storage);
+  const set = (fields: readonly FieldModel[]): string[] =>
+    fields.flatMap((field, index) =>
+      statement(names.set, [storage, slot, constants.of(field), values[index]]),
+    );
+  switch (action.kind) {
+    case 'set':
+      return set(action.fields);
+    case 'put':
+      return set(action.storage.fields);
+    case 'add':
+      return statement(names.add, [storage, slot, constants.of(action.field), ...values]);
+    case 'clear':
+      return statement(names.clear, [storage, slot]);
+    case 'prop':
+      return action.properties.flatMap((property, index) =>
+        statement(names.prop, [storage, constants.of(property), values[index]]),
+      );
+    case 'snapshot':
+      throw new Error('such an object takes no snapshots slot by slot');
+  }
+}
+
 /** A value of a field: what the client's calls take, and where it comes from. */
 export interface FieldValue {
   readonly text: string;
   readonly value: NamedParam;
+}
+
+const PACKED_BYTES: Readonly<Record<Extract<ParamType, string>, number>> = {
+  ...{ u8: 1, u16: 2, u32: 4, u64: 8, i8: 1, i16: 2, i32: 4, i64: 8 },
+  ...{ bool: 1, string: 4, slot: 2, text: 4 },
+};
+
+/** What the value takes in a packed payload. */
+export function packedBytes({ value: { param } }: FieldValue): number {
+  if (enumOf(param.type)) return 1;
+  return wideOf(param.type) ? 8 : PACKED_BYTES[param.type as Extract<ParamType, string>];
 }
 
 function fieldValues(value: NamedParam, syntax: CallSyntax): FieldValue[] {

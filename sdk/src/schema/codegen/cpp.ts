@@ -1,6 +1,6 @@
 /** C++17: one header over uscope.hpp, a name space with enum classes and a trace whose members have the schema's names and types. */
 import { wideWord } from './c.js';
-import { type CallSyntax, callLines, type NamedParam } from './client-calls.js';
+import { type CallSyntax, callLines, type NamedParam, packedBytes } from './client-calls.js';
 import { type Constant, Constants } from './constants.js';
 import { Names } from './identifiers.js';
 import { C_WORDS } from './keywords.js';
@@ -35,10 +35,6 @@ const TYPES: Readonly<Record<Builtin, string>> = {
   string: 'uscope::text ',
   slot: 'std::uint16_t ',
   text: 'const char *',
-};
-const BYTES: Readonly<Record<Builtin, number>> = {
-  ...{ u8: 1, u16: 2, u32: 4, u64: 8, i8: 1, i16: 2, i32: 4, i64: 8 },
-  ...{ bool: 1, string: 4, slot: 2, text: 4 },
 };
 const CONSTANT_TYPES: Readonly<Record<Constant['kind'], string>> = {
   id: 'std::uint16_t',
@@ -309,10 +305,7 @@ class CppGenerator {
       packedEvent: (id, size, values) => [
         `    std::uint8_t payload[${size}];`,
         '    std::uint8_t *at = payload;',
-        ...values.map(({ text, value: { param } }) => {
-          const bytes = enumOf(param.type) ? 1 : wideOf(param.type) ? 8 : BYTES[param.type as Builtin];
-          return `    at = ${this.packName}(at, ${text}, ${bytes}u);`;
-        }),
+        ...values.map((value) => `    at = ${this.packName}(at, ${value.text}, ${packedBytes(value)}u);`),
         ...statement('uscope_event_bytes', [id, 'payload', 'static_cast<std::uint32_t>(at - payload)']),
       ],
     };

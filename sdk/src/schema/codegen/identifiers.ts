@@ -1,6 +1,6 @@
 /** Names of a schema -> identifiers of a programming language: without variables, legal, unique. */
 
-/** `$${` is a literal `${` and no variable (docs/schema.md). */
+/** `$${` is a literal `${` and no variable (docs/reference/schema.md). */
 const PLACEHOLDER = /\$\$\{|\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** Names of the variables in a text, in order of appearance. */

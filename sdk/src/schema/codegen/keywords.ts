@@ -1,4 +1,4 @@
-/** Words that are no identifiers in the generated languages. */
+/** Words that are not identifiers in the generated languages. */
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 

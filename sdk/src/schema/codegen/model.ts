@@ -66,7 +66,7 @@ export interface FieldModel {
   readonly type: ValueType;
 }
 
-/** A value of more than 64 bits (docs/format.md#wide-fields). */
+/** A value of more than 64 bits (docs/reference/format.md#wide-fields). */
 export interface WideType {
   readonly bits: number;
   readonly isFourState: boolean;
@@ -105,7 +105,7 @@ export interface EventModel {
   readonly id: number;
   readonly fields: readonly FieldModel[];
   readonly values: readonly ValueModel[];
-  /** Bytes of the packed payload (docs/format.md#packing). */
+  /** Bytes of the packed payload (docs/reference/format.md#packing). */
   readonly payloadSize: number;
 }
 

@@ -1,4 +1,5 @@
 /** Python: enums, ids and a class per storage, over anything that has the calls of the `Trace` protocol. */
+import { methodLines } from './client-calls.js';
 import { Constants } from './constants.js';
 import { Names, pascal } from './identifiers.js';
 import { PYTHON_WORDS } from './keywords.js';
@@ -65,6 +66,7 @@ const FOUR_STATES = [
   '    return value[1] if isinstance(value, tuple) else 0',
 ];
 
+const CALLS = { set: 'slot_set', add: 'slot_add', clear: 'slot_clear', prop: 'prop_set', event: 'event' };
 const isReserved = (name: string): boolean => PYTHON_WORDS.has(name);
 
 export function generatePython(model: CodeModel): string {
@@ -193,45 +195,22 @@ class PythonGenerator {
       ]);
   }
 
-  private method({ params, action }: Procedure, name: string): string[] {
+  private method(procedure: Procedure, name: string): string[] {
     // Parameters hide names of the module, so they must differ from those.
     const names = new Names((wanted) => isReserved(wanted) || this.names.has(wanted));
-    const claimed = params.map((param) => ({ type: param.type, name: names.claim(param.word) }));
+    const claimed = procedure.params.map((param) => ({ type: param.type, name: names.claim(param.word) }));
     const inputs = claimed.map((param) => `${param.name}: ${this.type(param.type)}`);
     const slot = claimed.find(({ type }) => type === 'slot')?.name ?? '0';
     const values = claimed.filter(({ type }) => type !== 'slot').flatMap((param) => asIntegers(param));
     return [
       ...call(`def ${name}`, ['self', ...inputs], ' -> None:', '', '    '),
-      ...this.body(action, slot, values),
+      ...methodLines(procedure, slot, values, {
+        constants: this.constants,
+        names: CALLS,
+        statement: (fn, args) => call(`self._trace.${fn}`, args, '', '    ', '    '),
+        list: (items) => `(${items.map((item) => `${item},`).join(' ')})`,
+      }),
     ];
-  }
-
-  private body(action: Procedure['action'], slot: string, values: readonly string[]): string[] {
-    const statement = (fn: string, args: readonly string[]): string[] =>
-      call(`self._trace.${fn}`, args, '', '    ', '    ');
-    const id = (owner: Parameters<Constants['of']>[0]): string => this.constants.of(owner);
-    switch (action.kind) {
-      case 'set':
-        return action.fields.flatMap((field, index) =>
-          statement('slot_set', [id(action.storage), slot, id(field), values[index]]),
-        );
-      case 'add':
-        return statement('slot_add', [id(action.storage), slot, id(action.field), ...values]);
-      case 'clear':
-        return statement('slot_clear', [id(action.storage), slot]);
-      case 'put':
-        return action.storage.fields.flatMap((field) =>
-          statement('slot_set', [id(action.storage), slot, id(field), values[field.index]]),
-        );
-      case 'prop':
-        return action.properties.flatMap((property, index) =>
-          statement('prop_set', [id(action.storage), id(property), values[index]]),
-        );
-      case 'snapshot':
-        throw new Error('the protocol has no snapshots');
-      case 'event':
-        return statement('event', [id(action.event), `(${values.map((value) => `${value},`).join(' ')})`]);
-    }
   }
 
   private openLines(): string[] {

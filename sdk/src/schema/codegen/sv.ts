@@ -266,7 +266,7 @@ function wideWord({ param: { type }, name }: NamedParam, index: number): string 
 const BITS = '__bits';
 const UNKNOWN = '__unknown';
 
-/** A value of four states as two of two states, as the file has it (docs/format.md#wide-fields). */
+/** A value of four states as two of two states, as the file has it (docs/reference/format.md#wide-fields). */
 function unknownLines({ param: { type }, name }: NamedParam): string[] {
   const { bits } = wideOf(type) ?? { bits: 0 };
   return [`  bit [${bits - 1}:0] ${name}${BITS};`, `  bit [${bits - 1}:0] ${name}${UNKNOWN};`].concat([

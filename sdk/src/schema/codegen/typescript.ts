@@ -1,4 +1,5 @@
 /** TypeScript: enums, ids and a class per storage, over the calls of `TraceWriter`. */
+import { methodLines } from './client-calls.js';
 import { Constants } from './constants.js';
 import { camel, Names, pascal } from './identifiers.js';
 import { TS_WORDS } from './keywords.js';
@@ -29,6 +30,7 @@ const FOUR_STATES = [
   "const unknownOf = (value: FourStates): bigint => (typeof value === 'bigint' ? 0n : value[1]);",
 ];
 
+const CALLS = { set: 'slotSet', add: 'slotAdd', clear: 'slotClear', prop: 'propSet', event: 'event' };
 const isReserved = (name: string): boolean => TS_WORDS.has(name);
 const IMPORTED = [
   'CheckpointSnapshot',
@@ -149,7 +151,7 @@ class TsGenerator {
     const layout = def.sparse ? 'the mask of valid slots, then these, packed' : 'its slots, packed';
     return [
       '',
-      `  /** The state of the storage in a checkpoint callback: ${layout} (docs/format.md#checkpoints). */`,
+      `  /** The state of the storage in a checkpoint callback: ${layout} (docs/reference/format.md#checkpoints). */`,
       `  ${members.claim('snapshot')}(checkpoint: CheckpointSnapshot, bytes: Uint8Array): void {`,
       `    checkpoint.storage(${this.constants.of(def)}, bytes);`,
       '  }',
@@ -185,47 +187,20 @@ class TsGenerator {
       ]);
   }
 
-  private method({ params, action }: Procedure, name: string, writer: string): string[] {
+  private method(procedure: Procedure, name: string, writer: string): string[] {
     // Parameters hide names of the module, so they must differ from those.
     const names = new Names((wanted) => isReserved(wanted) || this.names.has(wanted));
-    const claimed = params.map((param) => ({ type: param.type, name: names.claim(camel(param.word)) }));
+    const claimed = procedure.params.map(({ type, word }) => ({ type, name: names.claim(camel(word)) }));
     const inputs = claimed.map((param) => `${param.name}: ${this.type(param.type)}`);
     const slot = claimed.find(({ type }) => type === 'slot')?.name ?? '0';
     const values = claimed.filter(({ type }) => type !== 'slot').flatMap((param) => words(param));
-    return [...call(name, inputs, ': void {'), ...this.body(action, slot, values, writer), '}'];
-  }
-
-  private body(
-    action: Procedure['action'],
-    slot: string,
-    values: readonly string[],
-    writer: string,
-  ): string[] {
-    const statement = (fn: string, args: readonly string[]): string[] =>
-      call(`${writer}.${fn}`, args, ';', '  ');
-    const id = (owner: Parameters<Constants['of']>[0]): string => this.constants.of(owner);
-    switch (action.kind) {
-      case 'set':
-        return action.fields.flatMap((field, index) =>
-          statement('slotSet', [id(action.storage), slot, id(field), values[index]]),
-        );
-      case 'add':
-        return statement('slotAdd', [id(action.storage), slot, id(action.field), ...values]);
-      case 'clear':
-        return statement('slotClear', [id(action.storage), slot]);
-      case 'put':
-        return action.storage.fields.flatMap((field) =>
-          statement('slotSet', [id(action.storage), slot, id(field), values[field.index]]),
-        );
-      case 'prop':
-        return action.properties.flatMap((property, index) =>
-          statement('propSet', [id(action.storage), id(property), values[index]]),
-        );
-      case 'snapshot':
-        throw new Error('snapshots take packed bytes here');
-      case 'event':
-        return statement('event', [id(action.event), `[${values.join(', ')}]`]);
-    }
+    const body = methodLines(procedure, slot, values, {
+      constants: this.constants,
+      names: CALLS,
+      statement: (fn, args) => call(`${writer}.${fn}`, args, ';', '  '),
+      list: (items) => `[${items.join(', ')}]`,
+    });
+    return [...call(name, inputs, ': void {'), ...body, '}'];
   }
 
   /** Here the schema is at hand, so that the check needs no daemon. */

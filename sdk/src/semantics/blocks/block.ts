@@ -82,7 +82,7 @@ export interface Annotations extends SideColumns {
   readonly kind: Uint8Array | null;
 }
 
-/** The producers that are no rows of the block, and all of them where rows have `numbers`. By ascending `at`. */
+/** The producers that are not rows of the block, and all of them where rows have `numbers`. By ascending `at`. */
 export interface ForeignProducers {
   /** Index of the dependency. */
   readonly at: Uint32Array;

@@ -1,8 +1,8 @@
 /** Instructions as columns, of a segment, a range or a whole trace: the fast way through the instructions of a core. */
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
-import { type CoreRange, rangeInPs } from '../cpu/core-range.js';
 import { type CpuCore, requireEntities } from '../cpu/cores.js';
+import { type CoreRange, rangeInPs } from '../cpu/query-range.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
 import { SegmentAccess } from '../lifecycle/segments.js';
 import type { InstructionBlock } from './block.js';

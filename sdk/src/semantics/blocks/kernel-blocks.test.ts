@@ -117,7 +117,7 @@ const item: fc.Arbitrary<Item> = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(anyId, bytes(13)).map(([id, rest]) => event(5, ...u32(id), ...rest)) },
   { weight: 1, arbitrary: fc.nat(3).map((action) => event(CONTROL, action, 1, ...u32(0), ...u32(0))) },
 );
-/** Cycles; at times a time that is no multiple of the period, or far away (ticks are exact below 2^53). */
+/** Cycles; at times a time that is not a multiple of the period, or far away (ticks are exact below 2^53). */
 const step = fc.oneof(
   { weight: 12, arbitrary: fc.nat(4).map((cycles) => BigInt(cycles * 500)) },
   { weight: 1, arbitrary: fc.nat(1200).map(BigInt) },

@@ -4,6 +4,7 @@ import { namesNear } from '../../base/near-names.js';
 import {
   type ClockDef,
   type EnumDef,
+  isCounterStorage,
   SF_BUFFER,
   SF_SPARSE,
   type StorageDef,
@@ -19,7 +20,6 @@ import {
   stageLookup,
   stageNames,
 } from '../common/describe.js';
-import { isCounterStorage } from './counter-storage.js';
 import type { Xlen } from './riscv/encodings.js';
 import { xlenOfIsa } from './riscv/isa.js';
 

@@ -1,24 +1,11 @@
-/** Meaning of traces with the `cpu` protocol. */
-
-export * from '../blocks/block.js';
-export { type CycleOfTick, cyclesOf } from '../blocks/cycles.js';
-export { blockOf, instructionBlocks } from '../blocks/instruction-blocks.js';
-export type { BlockOptions, RangeBlockOptions } from '../blocks/options.js';
-export {
-  OPEN_END,
-  type SlotIntervalOptions,
-  type SlotIntervals,
-  slotIntervals,
-} from '../blocks/slot-intervals.js';
-export { type InstructionOptions, instructions } from '../instructions/instructions.js';
-export { analyzePerformance, type PerformanceOptions } from './analysis/index.js';
+/** Cores in traces with the `cpu` protocol: what they are, what happened in them and how they performed. */
+export { analyzePerformance, type PerformanceOptions } from './analysis/analyze.js';
 export {
   INSTRUCTION_CLASSES,
   type InstructionClass,
   InstructionClassifier,
 } from './analysis/instruction-class.js';
 export type * from './analysis/report.js';
-export { type CoreRange, rangeInPs } from './core-range.js';
 export {
   type CoreEntities,
   type CoreEvent,
@@ -34,10 +21,6 @@ export {
   requireEntities,
   requirePeriod,
 } from './cores.js';
-export type { PerCycle } from './counter-replay.js';
-export { isCounterStorage } from './counter-storage.js';
-export type { CounterOptions, CounterPoint, CounterReport } from './counter-work.js';
-export { counters } from './counters.js';
 export { annotatedName, instructionText, withLineBreaks } from './instruction-text.js';
 export {
   type Annotation,
@@ -49,10 +32,8 @@ export {
   type StageEntry,
   type Trap,
 } from './lifecycle.js';
-export { MAX_MEETINGS, MEETING_AGREES, MEETING_WINDOW, meetingSkips } from './meeting.js';
 export { birthOf, type Numbering } from './numbering.js';
-export { type OccupancyOptions, type OccupancyPoint, type OccupancyReport, occupancy } from './occupancy.js';
-export type { QueryRange } from './query-range.js';
+export { type CoreRange, type QueryRange, rangeInPs } from './query-range.js';
+export { MAX_MEETINGS, MEETING_AGREES, MEETING_WINDOW, meetingSkips } from './realignment.js';
 export { type DisassembleOptions, disassemble, isUnknown } from './riscv/index.js';
 export { type CoreStall, firstAt, stalls } from './searches.js';
-export { createCpuSummarizer, type SummarizerLimits } from './summarizer.js';

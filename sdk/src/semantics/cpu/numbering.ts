@@ -56,7 +56,7 @@ async function startsFromNothing(access: SegmentAccess, entities: CoreEntities):
 
 /**
  * When instruction `seq` was born; null when the trace has fewer, or does not begin with the first.
- * @throws UscopeError READER_RANGE when `seq` is no bigint, FORMAT_* for damage
+ * @throws UscopeError READER_RANGE when `seq` is not a bigint, FORMAT_* for damage
  */
 export async function birthOf(trace: Trace, core: CpuCore, seq: bigint): Promise<bigint | null> {
   requireBigint(seq, 'the number of an instruction');

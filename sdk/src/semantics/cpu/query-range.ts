@@ -1,9 +1,8 @@
-/** The part of a trace that a question over a range is about, and equal intervals that cover it. */
+/** The part of a trace that a question is about, and equal intervals that cover it. */
 import { UscopeError } from '../../base/errors.js';
 import { rangeBounds, requireOneOf } from '../../reader/arguments.js';
 import type { TimePs, Trace } from '../../reader/index.js';
-import { firstSegmentStart } from '../../reader/queries/trace-start.js';
-import type { StretchRunner } from '../common/stretches.js';
+import { firstSegmentStart } from '../../reader/queries/state-before.js';
 import { type CpuCore, requirePeriod } from './cores.js';
 
 /** Start inclusive, end exclusive; by default the whole trace. */
@@ -18,10 +17,32 @@ export interface QueryRange {
   readonly progress?: ((fraction: number) => void) | undefined;
   /** Ends the work: the call then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Looks at stretches of a long range at once, for instance a pool of `uscope/workers` over the same trace. The result is the same. */
-  readonly stretches?: StretchRunner | undefined;
-  /** Awaited between segments: see `StretchCall`. */
+  /** Awaited between segments: see `RequestCall.pause` in workers/requests.ts. */
   readonly pause?: (() => Promise<void>) | undefined;
+}
+
+/** Start inclusive, end exclusive; by default the whole trace. */
+export interface CoreRange {
+  readonly from?: TimePs | undefined;
+  readonly to?: TimePs | undefined;
+  /** What `from` and `to` count: picoseconds (default) or cycles of the core's clock. */
+  readonly unit?: 'ps' | 'cycles' | undefined;
+}
+
+/** Range in ps; `to` undefined: to the end. */
+export function rangeInPs(
+  core: Parameters<typeof requirePeriod>[0],
+  range: CoreRange,
+): { from: bigint; to: bigint | undefined } {
+  if (range.unit !== undefined) requireOneOf(range.unit, ['ps', 'cycles'], 'the unit of a range');
+  const scale = range.unit === 'cycles' ? requirePeriod(core) : 1n;
+  const bounds = rangeBounds(range);
+  const from = bounds.from * scale;
+  const to = bounds.to === null ? undefined : bounds.to * scale;
+  if (to !== undefined && to < from) {
+    throw new UscopeError('READER_RANGE', `the range ends at ${to} ps, before it begins at ${from} ps`);
+  }
+  return { from: from < 0n ? 0n : from, to: to !== undefined && to < 0n ? 0n : to };
 }
 
 /** In ps; start inclusive, end exclusive. */
@@ -92,7 +113,7 @@ export interface SeriesGrid {
 export const MAX_POINTS = 65_536;
 
 /**
- * At most `points` intervals over a range. Where they are no shorter than `step` ticks, they begin and end at multiples of it.
+ * At most `points` intervals over a range. Where they are not shorter than `step` ticks, they begin and end at multiples of it.
  * @throws UscopeError READER_RANGE when `points` is not 1 to 65,536
  */
 export function seriesGrid(range: PsRange, tickPs: bigint, points: number, step = 1n): SeriesGrid {

@@ -3,12 +3,12 @@ import { UscopeError } from '../../base/errors.js';
 import { Action } from '../../format/types.js';
 import { requireBigint } from '../../reader/arguments.js';
 import type { Trace } from '../../reader/index.js';
-import { type CoreRange, rangeInPs } from './core-range.js';
 import { type CpuCore, labelOf, requireEntities } from './cores.js';
+import { type CoreRange, rangeInPs } from './query-range.js';
 
 /**
  * When an instruction at an address is fetched for the first time in a range; null when none is.
- * @throws UscopeError READER_NAME (the core records no instructions or no addresses), READER_RANGE (the address is no bigint), FORMAT_* for damage
+ * @throws UscopeError READER_NAME (the core records no instructions or no addresses), READER_RANGE (the address is not a bigint), FORMAT_* for damage
  */
 export async function firstAt(
   trace: Trace,

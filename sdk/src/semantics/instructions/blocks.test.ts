@@ -8,20 +8,18 @@ import type { Frame } from '../../format/types.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
 import {
   birthTick,
-  blockOf,
   endTick,
-  findCore,
-  type Instruction,
   type InstructionBlock,
-  instructionBlocks,
-  instructions,
   rowNumber,
   stageCount,
   stageOf,
   stageTick,
   transferList,
-} from '../cpu/index.js';
+} from '../blocks/block.js';
+import { blockOf, instructionBlocks } from '../blocks/instruction-blocks.js';
+import { findCore, type Instruction } from '../cpu/index.js';
 import { InstructionsOfBlock } from './from-block.js';
+import { instructions } from './instructions.js';
 
 // Hundreds of cases are tried, which a busy machine takes long for.
 limitOfFile(MANY_CASES_MS);

@@ -26,12 +26,11 @@ import {
   firstAt,
   type Instruction,
   InstructionEnd,
-  type InstructionOptions,
-  instructions,
   MAX_ENTRIES,
   NO_STAGE,
   stalls,
 } from '../cpu/index.js';
+import { type InstructionOptions, instructions } from './instructions.js';
 
 interface Cut {
   /** Frames per segment. */

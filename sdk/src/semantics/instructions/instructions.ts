@@ -1,10 +1,10 @@
 /** The instructions of a core, each with its whole life, streamed. */
 import type { Trace } from '../../reader/index.js';
 import { instructionBlocks } from '../blocks/instruction-blocks.js';
-import type { CoreRange } from '../cpu/core-range.js';
 import type { CpuCore } from '../cpu/cores.js';
 import type { Instruction } from '../cpu/lifecycle.js';
 import type { Numbering } from '../cpu/numbering.js';
+import type { CoreRange } from '../cpu/query-range.js';
 import { InstructionsOfBlock } from './from-block.js';
 
 export interface InstructionOptions {

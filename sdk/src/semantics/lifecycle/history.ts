@@ -1,4 +1,4 @@
-/** Where to begin so that the instructions in flight at a time are known from their birth on. */
+/** Finds the segment to begin with so that the instructions in flight at a time are known from their birth on. */
 import type { SegmentWindow } from '../../reader/segment-window.js';
 import type { ClearWitness } from './clear-witness.js';
 import { type Catalog, type SegmentAccess, takenSlots } from './segments.js';

@@ -4,7 +4,7 @@ import { Turns } from '../../base/turns.js';
 import { requireCount } from '../../reader/arguments.js';
 import type { Trace } from '../../reader/index.js';
 import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
-import { type CoreRange, rangeInPs } from '../cpu/core-range.js';
+import { type CoreRange, rangeInPs } from '../cpu/query-range.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
 import { LifecycleWalk } from '../lifecycle/lifecycle-walk.js';
 import { SegmentAccess, segmentsToWalk } from '../lifecycle/segments.js';

@@ -1,6 +1,6 @@
 /** The transactions of a network as objects, and the credits of its links. */
 import type { Trace } from '../../reader/index.js';
-import { rangeInPs } from '../cpu/core-range.js';
+import { rangeInPs } from '../cpu/query-range.js';
 import { TransactionsOfBlock } from './from-block.js';
 import { findNetworks, type NocNetwork } from './networks.js';
 import { pairEvent } from './payload.js';

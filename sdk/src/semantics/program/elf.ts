@@ -117,7 +117,7 @@ class ElfFile {
   constructor(private readonly bytes: Uint8Array) {
     this.view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     if (bytes.length < 20 || this.view.getUint32(0) !== MAGIC)
-      throw new UscopeError('CONVERT_FORMAT', 'this is no ELF file: it does not begin with 7f 45 4c 46', {
+      throw new UscopeError('CONVERT_FORMAT', 'this is not an ELF file: it does not begin with 7f 45 4c 46', {
         offset: 0,
       });
     this.is64 = this.choice(4, 'class (32 or 64 bits)') === 2;

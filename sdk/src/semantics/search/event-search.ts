@@ -3,8 +3,7 @@ import type { Trace } from '../../reader/index.js';
 import type { CpuCore } from '../cpu/cores.js';
 import { EventMatcher } from './event-matcher.js';
 import type { EventTerm } from './pattern.js';
-import type { SearchCall, SearchRange } from './search-call.js';
-import type { SearchIndex } from './search-index.js';
+import type { SearchCall, SearchIndex, SearchRange } from './search-call.js';
 
 /** An event that matches. */
 export interface FoundEvent {

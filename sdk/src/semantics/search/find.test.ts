@@ -6,8 +6,9 @@ import { cases as casesOf } from '../../../../test/support/effort.js';
 import { modelSchema, PERIOD_PS, runModel, STAGES } from '../../../../test/support/pipeline-model.js';
 import { generator } from '../../../../test/support/recorded-run.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
-import { findCore, type Instruction, InstructionEnd, instructions } from '../cpu/index.js';
+import { findCore, type Instruction, InstructionEnd } from '../cpu/index.js';
 import { disassemble } from '../cpu/riscv/disassemble.js';
+import { instructions } from '../instructions/instructions.js';
 import { completionsOf, type FindOptions, type Found, find, parsePattern, searchNames } from './index.js';
 
 const dut = [

@@ -21,4 +21,4 @@ export {
   type Term,
   type TextTerm,
 } from './pattern.js';
-export type { SearchIndex } from './search-index.js';
+export type { SearchIndex } from './search-call.js';

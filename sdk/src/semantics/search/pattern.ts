@@ -4,7 +4,7 @@ import { UscopeError } from '../../base/errors.js';
 export interface PatternOptions {
   /** Upper and lower case are the same. */
   readonly ignoreCase?: boolean | undefined;
-  /** The text is no regular expression: every character means itself. */
+  /** The text is not a regular expression: every character means itself. */
   readonly fixed?: boolean | undefined;
 }
 

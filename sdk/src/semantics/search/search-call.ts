@@ -1,6 +1,10 @@
 /** What every search gets. */
 
-import type { SearchIndex } from './search-index.js';
+/** What a search asks of an index, so that it reads only segments in which something may be found. */
+export interface SearchIndex {
+  /** The first segment from `segment` on that may hold an event of a type; null: none does. */
+  segmentWithEvent(eventType: number, segment: number): Promise<number | null>;
+}
 
 /** In ps, start inclusive, end exclusive; `to` null: to the end. */
 export interface SearchRange {
@@ -15,6 +19,6 @@ export interface SearchCall {
   readonly progress?: ((fraction: number) => void) | undefined;
   /** Ends the search: it then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Awaited between slices of work: see `StretchCall`. */
+  /** Awaited between slices of work: see `RequestCall.pause` in workers/requests.ts. */
   readonly pause?: (() => Promise<void>) | undefined;
 }

@@ -2,7 +2,7 @@
 
 /** X is kept for squashed instructions. */
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWYZ';
-/** For stages beyond the letters, and values that are no stage. */
+/** For stages beyond the letters, and values that are not stage. */
 export const NO_LETTER = '#';
 
 /**

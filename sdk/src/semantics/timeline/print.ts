@@ -1,9 +1,9 @@
 /** A timeline of one core as text: what `uscope timeline` prints, and what the viewer copies. */
 import type { Trace } from '../../reader/index.js';
 import type { CpuCore } from '../cpu/cores.js';
+import type { TimelineRange } from './selection.js';
 import { selected, stallsOf } from './selection.js';
 import { TextTimeline } from './text.js';
-import type { TimelineRange } from './timeline-range.js';
 
 /** Width where nothing says another one, as in a pipe. */
 export const DEFAULT_TIMELINE_WIDTH = 120;

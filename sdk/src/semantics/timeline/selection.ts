@@ -5,7 +5,16 @@ import type { CpuCore } from '../cpu/cores.js';
 import type { Instruction } from '../cpu/lifecycle.js';
 import { type CoreStall, stalls } from '../cpu/searches.js';
 import { type InstructionOptions, instructions } from '../instructions/instructions.js';
-import type { TimelineRange } from './timeline-range.js';
+
+/** In cycles of the core's clock, start inclusive, end exclusive. */
+export interface TimelineRange {
+  readonly from: bigint;
+  readonly to: bigint;
+  /** Only instructions with these numbers, start inclusive, end exclusive; null: all. */
+  readonly numbers: readonly [bigint, bigint] | null;
+  /** The address that is looked for: its rows are marked. */
+  readonly pc: bigint | null;
+}
 
 export async function* selected(
   trace: Trace,

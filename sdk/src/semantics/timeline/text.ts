@@ -6,7 +6,7 @@ import { BOLD, DIM, GREEN, RED, type Style, stageStyle, styled, YELLOW } from '.
 import type { CoreStall, CpuCore, Instruction } from '../cpu/index.js';
 import { stageLetters } from './letters.js';
 import { type Cells, MARKS, TimelineRow, type TimelineSpan } from './row.js';
-import type { TimelineRange } from './timeline-range.js';
+import type { TimelineRange } from './selection.js';
 
 export interface TextOptions {
   /** Characters per line. */

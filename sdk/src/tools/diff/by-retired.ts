@@ -2,7 +2,7 @@
  * Two runs by the instructions they retire, core by core: when these passed plays no part, so runs with different timing can be compared.
  * After a difference the two are brought together again where they continue alike within a window.
  */
-import { MAX_MEETINGS, MEETING_AGREES, meetingSkips } from '../../semantics/cpu/meeting.js';
+import { MAX_MEETINGS, MEETING_AGREES, meetingSkips } from '../../semantics/cpu/realignment.js';
 import type { RetiredCoreReport, RetiredDivergence, RetiredInstruction } from './report.js';
 
 export interface RetiredCore {

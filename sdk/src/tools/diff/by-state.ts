@@ -5,10 +5,10 @@
 import type { FieldDef, StorageDef } from '../../format/types.js';
 import { type LogicalField, logicalFields } from '../../format/wide-fields.js';
 import type { TimeRange, Trace } from '../../reader/index.js';
+import { stateBefore, traceStart } from '../../reader/queries/state-before.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { errorIn } from '../../stream/item-stream.js';
 import { findOverflow } from '../../stream/slot-overflow.js';
-import { stateJustBefore, traceStart } from '../../stream/start-state.js';
 import { StringRefs } from '../../stream/string-refs.js';
 import { CommonState } from './common-state.js';
 import { cycleIn, logicalText } from './describe.js';
@@ -84,7 +84,7 @@ class StateWalk {
 
   /** With what is in slots beyond the size of a storage, in files of writers that use such. */
   private async startOf({ input: { trace } }: Side, fromPs: bigint): Promise<StorageState> {
-    const state = await stateJustBefore(trace, fromPs);
+    const state = await stateBefore(trace, fromPs);
     return (await findOverflow(trace, fromPs)).widen(state);
   }
 
@@ -180,7 +180,7 @@ async function explain(
   if (!found) return null;
   const { timePs, isStart } = found;
   const at = (trace: Trace): Promise<StorageState> =>
-    isStart ? stateJustBefore(trace, timePs) : trace.stateAt(timePs).then(({ raw }) => raw);
+    isStart ? stateBefore(trace, timePs) : trace.stateAt(timePs).then(({ raw }) => raw);
   const inA = await at(a);
   const inB = await at(b);
   const cells: CellView[] = [];

@@ -100,7 +100,7 @@ function checkSlots(
   if (sum % cycles !== 0n)
     report(
       'counters',
-      `the counters slots_* add up to ${sum}, which is no multiple of ${cycles} cycles`,
+      `the counters slots_* add up to ${sum}, which is not a multiple of ${cycles} cycles`,
       CAUSES.slots,
     );
 }

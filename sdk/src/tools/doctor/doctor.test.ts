@@ -161,7 +161,7 @@ describe('uscope doctor', () => {
     ['an instruction that ends twice', { twice: 9 }, 'ids', /1 slot of entities cleared that held no/],
     ['an instruction left out', { skip: 4 }, 'flow', /1 instruction retired at a pc that does not follow/],
     ['slots of buffers kept', { stale: true }, 'ids', /4 slots of rob never cleared/],
-    ['slots in two classes', { odd: true }, 'counters', /add up to 12001, which is no multiple of 6000/],
+    ['slots in two classes', { odd: true }, 'counters', /add up to 12001, which is not a multiple of 6000/],
     ['cycles not counted', { uncounted: 'cycles' }, 'counters', /counter cycles is 0/],
     ['loads not counted', { uncounted: 'loads' }, 'loads', /counter loads is 0, but load instructions/],
     [

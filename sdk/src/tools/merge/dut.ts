@@ -1,4 +1,4 @@
-/** The DUT properties (docs/format.md#dut-descriptor) of several traces in one. */
+/** The DUT properties (docs/reference/format.md#dut-descriptor) of several traces in one. */
 import { type DutProperties, type Schema, scopePath } from '../../format/types.js';
 import type { NamedInput } from './names.js';
 import type { InputMap } from './schema.js';

@@ -23,7 +23,7 @@ import {
 import type { Trace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
 import { withControlEvent } from '../../schema/index.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { type MergeInput, mergeTraces, planMerge } from './index.js';
 
 let directory: string;

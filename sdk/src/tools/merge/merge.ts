@@ -3,14 +3,14 @@
  * items as they are.
  */
 import type { LoadedSegment } from '../../reader/index.js';
+import { stateBefore, traceStart } from '../../reader/queries/state-before.js';
 import { StorageState } from '../../state/storage-state.js';
 import { FrameCopier } from '../../stream/frame-copier.js';
 import { errorIn, FrameStream, ItemStream } from '../../stream/item-stream.js';
 import { placeState } from '../../stream/place-state.js';
-import type { RewriteOptions } from '../../stream/rewrite-options.js';
-import { snapshotFinder, stateJustBefore, traceStart } from '../../stream/start-state.js';
+import { snapshotFinder } from '../../stream/snapshot-finder.js';
 import { StringOutput, StringRemap } from '../../stream/string-remap.js';
-import { endOf, type TraceOutput, withOutput } from '../../stream/trace-output.js';
+import { endOf, type RewriteOptions, type TraceOutput, withOutput } from '../../stream/trace-output.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { smallInterval } from '../../writer/small.js';
@@ -123,7 +123,7 @@ async function startOf({ inputs, maps, schema }: MergePlan, lanes: readonly Lane
   const state = new StorageState(schema);
   let timePs: bigint | null = null;
   for (const [index, { trace, file, overflow }] of inputs.entries()) {
-    const own = await stateJustBefore(trace, 0n).catch((error: unknown) => {
+    const own = await stateBefore(trace, 0n).catch((error: unknown) => {
       throw errorIn(error, file);
     });
     // What an empty state holds at 0 was never set.

@@ -16,7 +16,7 @@ export interface MergePlan {
   readonly notes: readonly string[];
 }
 
-/** Storage ids above this have no compact form (docs/format.md#compact-ops). */
+/** Storage ids above this have no compact form (docs/reference/format.md#compact-ops). */
 const MAX_COMPACT_STORAGES = 256;
 
 /**

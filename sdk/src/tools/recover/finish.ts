@@ -6,8 +6,7 @@ import { DEFAULT_CHECKPOINT_INTERVAL_PS } from '../../writer/contract/options.js
 import type { SegmentIndexer } from '../../writer/contract/segment-indexer.js';
 import { FileStore } from '../../writer/file/file-store.js';
 import { finalizeFile } from '../../writer/file/finalize.js';
-import { EMPTY_SUMMARY } from '../../writer/frames/empty-summary.js';
-import type { Summarizer } from '../../writer/frames/summarizer.js';
+import { EMPTY_SUMMARY, type Summarizer } from '../../writer/frames/summarizer.js';
 import { RecordWriter } from '../../writer/record-writer.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import type { Replayer } from '../verify/replay.js';

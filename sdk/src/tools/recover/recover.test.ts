@@ -24,12 +24,12 @@ import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { cpuSchema } from '../../../../test/support/schemas.js';
 import { Action, SessionStatus } from '../../format/index.js';
 import { memorySource, openTrace } from '../../reader/index.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { DIRECTORY_SECTION } from '../../trace-index/directory/format.js';
 import { openIndex } from '../../trace-index/index.js';
 import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import { RecordWriter } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { verifyTrace } from '../verify/index.js';
 import { type RecordMemory, type RecoverReport, recoverTrace } from './index.js';
 

@@ -18,7 +18,7 @@ import { readOutline } from '../verify/outline.js';
 import { LossCount, PREAMBLE_UNTRUSTED, type RecoverReport } from './report.js';
 import { Rescue, type RescueResult } from './rescue.js';
 
-/** What a dead client recorded and had not sent (docs/client-memory.md). */
+/** What a dead client recorded and had not sent (docs/reference/bridge-protocol.md#memory-of-a-local-client). */
 export interface RecordMemory {
   /** Its records in the order of the stream; each array is valid until the next is asked for. */
   records(): Iterable<Uint32Array>;

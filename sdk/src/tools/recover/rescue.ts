@@ -297,7 +297,7 @@ export class Rescue {
     };
   }
 
-  // -- what is no segment
+  // -- what is not a segment
 
   private async takeHole(hole: Hole): Promise<void> {
     const start = Buffer.from(await this.source.upTo(hole.offset, 4)).toString('latin1');
@@ -305,7 +305,7 @@ export class Rescue {
     if (start === 'uSEG' && isLast && (await this.keepPart(hole))) return;
     if (isLast && (start === 'TSUM' || start === 'CSUM' || this.isTail)) return;
     const isBehindTail = this.tailSeen;
-    const detail = `${hole.reason.detail}; ${hole.end - hole.offset} bytes are no segment`;
+    const detail = `${hole.reason.detail}; ${hole.end - hole.offset} bytes are not a segment`;
     this.log.add(isBehindTail ? 'info' : 'error', hole.reason.code, hole.offset, detail);
     this.lose(isBehindTail, start === 'uSEG' ? await this.framesAt(hole.offset) : null);
     if (!this.ours || isBehindTail) return;

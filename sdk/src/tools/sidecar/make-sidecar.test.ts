@@ -143,7 +143,7 @@ describe('an index beside a trace', () => {
       /another trace/,
     ],
     ['that is cut', async () => truncate(output, (await stat(output)).size - 20), /directory is damaged/],
-    ['that is no index', async () => writeFile(output, 'a text'), /it is no index/],
+    ['that is not an index', async () => writeFile(output, 'a text'), /it is not an index/],
     [
       'with a flipped bit in its head',
       async () => {
@@ -151,7 +151,7 @@ describe('an index beside a trace', () => {
         file[30]! ^= 4;
         await writeFile(output, file);
       },
-      /it is no index/,
+      /it is not an index/,
     ],
   ])('is ignored %s, with a warning', async (_, damage, text) => {
     await makeSidecar({ trace, output, threads: 1 });
@@ -241,7 +241,7 @@ describe('verify, of an index beside a trace', () => {
     expect(detail).toMatch(/^it belongs to another trace/);
     await writeFile(output, 'a text');
     expect(await findings()).toEqual([
-      ['error', 'VERIFY_INDEX', 0, 'it is no index, or its head is damaged'],
+      ['error', 'VERIFY_INDEX', 0, 'it is not an index, or its head is damaged'],
     ]);
   });
 });

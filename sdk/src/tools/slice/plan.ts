@@ -2,7 +2,7 @@
 import { UscopeError } from '../../base/errors.js';
 import type { DutProperties } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
-import { traceStart } from '../../stream/start-state.js';
+import { traceStart } from '../../reader/queries/state-before.js';
 
 /** Start inclusive, end exclusive, in ps. */
 export interface SlicePlan {

@@ -22,7 +22,7 @@ import {
 } from '../../../../test/support/random-trace.js';
 import type { Trace } from '../../reader/index.js';
 import { openTraceFile } from '../../reader/node.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { sliceTrace } from './index.js';
 
 let directory: string;

@@ -3,18 +3,19 @@
  * what they were.
  */
 import type { Trace } from '../../reader/index.js';
+import { stateBefore } from '../../reader/queries/state-before.js';
 import { FrameCopier, identityMap } from '../../stream/frame-copier.js';
 import { FrameStream, ItemStream } from '../../stream/item-stream.js';
-import type { RewriteOptions } from '../../stream/rewrite-options.js';
 import { findOverflow } from '../../stream/slot-overflow.js';
-import { snapshotFinder, stateJustBefore } from '../../stream/start-state.js';
+import { snapshotFinder } from '../../stream/snapshot-finder.js';
 import { StringOutput, StringRemap } from '../../stream/string-remap.js';
-import { endOf, type TraceOutput, withOutput } from '../../stream/trace-output.js';
+import { endOf, type RewriteOptions, type TraceOutput, withOutput } from '../../stream/trace-output.js';
 import type { TraceStats } from '../../writer/index.js';
 import { RecordBatch } from '../../writer/records/record-batch.js';
 import { smallInterval } from '../../writer/small.js';
 import { planSlice, type SlicePlan } from './plan.js';
-import { Redaction, type RedactionRules } from './redact/index.js';
+import { Redaction } from './redact/redaction.js';
+import type { RedactionRules } from './redact/rules.js';
 
 export interface SliceOptions extends RewriteOptions {
   /** Name of the trace that is cut, for the slice's properties. */
@@ -55,7 +56,7 @@ export async function sliceTrace(trace: Trace, options: SliceOptions): Promise<S
   const schema = redaction?.schema ?? overflow.schema;
   const strings = new StringRemap(trace, texts, redaction && ((text) => redaction.text(text)));
   await strings.keepZero();
-  const state = overflow.widen(await stateJustBefore(trace, plan.fromPs));
+  const state = overflow.widen(await stateBefore(trace, plan.fromPs));
   redaction?.editState(state);
   await strings.mapState(state);
   const finder = await snapshotFinder(trace, plan.fromPs);

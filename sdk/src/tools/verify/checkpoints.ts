@@ -1,5 +1,5 @@
 /**
- * Holds each checkpoint against the state replayed up to it. In files of ours it is the state before its segment (docs/format.md#checkpoints); one existing writer stores
+ * Holds each checkpoint against the state replayed up to it. In files of ours it is the state before its segment (docs/reference/format.md#checkpoints); one existing writer stores
  * the state after it, which shows in segment 0.
  */
 import { SEGMENT_HEADER_SIZE } from '../../format/segment.js';
@@ -43,7 +43,7 @@ export function sameState(a: StorageState, b: StorageState): boolean {
 
 /**
  * Says how a checkpoint differs from the state replayed up to it: per storage, its first difference.
- * @param severity of a difference that is no snapshot of the model's
+ * @param severity of a difference that is not a snapshot of the model's
  */
 export function compareStates(
   replayed: StorageState,

@@ -2,7 +2,7 @@
 import { ERROR_CODES, type ErrorCode } from '../../base/codes.js';
 import { isUscopeError, type UscopeError } from '../../base/errors.js';
 
-/** error: the file does not hold what it promises. warning: it differs from docs/format.md, yet is read right. info: worth knowing. */
+/** error: the file does not hold what it promises. warning: it differs from docs/reference/format.md, yet is read right. info: worth knowing. */
 export type Severity = 'error' | 'warning' | 'info';
 
 export interface Finding {

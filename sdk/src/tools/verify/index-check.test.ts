@@ -101,7 +101,7 @@ describe('the index of a file', () => {
     expect(found[0]).toMatchObject({ severity: 'error', code: 'FORMAT_CHECKSUM', offset: containers[3] });
   });
 
-  it('that is missing where the others are is no error: readers count anew', async () => {
+  it('that is missing where the others are is not an error: readers count anew', async () => {
     const { found } = await findings({ container: (one, segment) => (segment === 4 ? null : one) });
     expect(found).toEqual([]);
   });

@@ -1,5 +1,5 @@
 /**
- * The index of a trace (docs/format.md#index-containers) against the one that its frames give, segment after segment, each with the carry of the one
+ * The index of a trace (docs/reference/format.md#index-containers) against the one that its frames give, segment after segment, each with the carry of the one
  * before; and its directory.
  */
 import { equalBytes } from '../../base/bytes.js';

@@ -1,4 +1,4 @@
-/** Where the index of a trace is: in the trace, or in the file beside it. */
+/** Finds the index of a trace: in the trace, or in the file beside it. */
 import { commitRecordSize, indexOfRecord } from '../../format/commit-record.js';
 import { sealIndexContainer } from '../../format/index-container.js';
 import { commitRecordOffset } from '../../reader/commit-strings.js';
@@ -97,7 +97,7 @@ export async function sidecarIndex(
   const prefix = `in ${source.name ?? 'the index beside the trace'}: `;
   const head = decodeSidecarHead(await read(0, SIDECAR_HEAD_SIZE), trace.crc32);
   if (!head) {
-    log.add('error', 'VERIFY_INDEX', 0, `${prefix}it is no index, or its head is damaged`);
+    log.add('error', 'VERIFY_INDEX', 0, `${prefix}it is not an index, or its head is damaged`);
     return null;
   }
   if (!isSameTrace(head, await sidecarHeadOf(trace, plan)) || !head.directory) {

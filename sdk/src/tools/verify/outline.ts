@@ -8,7 +8,7 @@ import { align8, ByteReader } from '../../base/bytes.js';
 import { isUscopeError } from '../../base/errors.js';
 import { decodeDut } from '../../format/dut.js';
 import { decodeHeader, type FileHeader, Flag, HEADER_SIZE, VERSION_MINOR } from '../../format/header.js';
-import { CHUNK_HEADER_SIZE, type Chunk, ChunkType } from '../../format/preamble.js';
+import { CHUNK_HEADER_SIZE, type Chunk, ChunkType, decodeTraceConfig } from '../../format/preamble.js';
 import { checkPreamble, type PreambleCheck } from '../../format/preamble-check.js';
 import { decodeSchemaChunk } from '../../format/schema-chunk.js';
 import {
@@ -17,7 +17,6 @@ import {
   reservedBytes,
   type SessionInfo,
 } from '../../format/session-chunk.js';
-import { decodeTraceConfig } from '../../format/trace-config.js';
 import type { DutProperties, Schema } from '../../format/types.js';
 import type { CheckedSource } from '../../reader/source.js';
 import { type Finding, FindingLog, isFormatError } from './finding.js';

@@ -1,4 +1,4 @@
-/** The section table of a finalized file (docs/format.md#section-table): its entries, their places, and what lies between them. */
+/** The section table of a finalized file (docs/reference/format.md#section-table): its entries, their places, and what lies between them. */
 import { type FileHeader, Flag } from '../../format/header.js';
 import {
   decodeSectionTable,

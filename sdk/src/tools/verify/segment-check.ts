@@ -311,7 +311,7 @@ export class SegmentCheck {
         `time runs backwards: a frame at ${first} ps follows one at ${this.lastTimePs} ps`,
       );
     }
-    // The end is exclusive (docs/format.md#segment-header); other writers store the time of the last frame.
+    // The end is exclusive (docs/reference/format.md#segment-header); other writers store the time of the last frame.
     if (ours ? last >= header.timeEndPs : last > header.timeEndPs) {
       log.add(
         'error',

@@ -1,6 +1,6 @@
-/** The segment table (docs/format.md#segment-table) against the segments that the walk finds. */
+/** The segment table (docs/reference/format.md#segment-table) against the segments that the walk finds. */
 import type { SectionEntry } from '../../format/section-table.js';
-import { SEGMENT_ENTRY_SIZE } from '../../format/segment-table.js';
+import { SEGMENT_ENTRY_SIZE } from '../../format/segment.js';
 import { PagedSource } from '../../reader/paged-source.js';
 import type { CheckedSource } from '../../reader/source.js';
 import type { FindingLog } from './finding.js';
@@ -25,7 +25,7 @@ export class SegmentTableCheck {
         'error',
         'FORMAT_LENGTH',
         this.table.start,
-        `the segment table's ${size} bytes are no multiple of 24`,
+        `the segment table's ${size} bytes are not a multiple of 24`,
       );
     }
   }

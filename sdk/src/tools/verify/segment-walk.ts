@@ -35,7 +35,7 @@ export interface FoundSegment {
   readonly end: number;
 }
 
-/** Bytes that are no segment. */
+/** Bytes that are not a segment. */
 export interface Hole {
   readonly offset: number;
   readonly end: number;
@@ -47,7 +47,7 @@ export interface WalkOptions {
   readonly start: number;
   /** Where segments can be no more: the first section, or the end of the file. */
   readonly end: number;
-  /** Every segment has a commit record after it, so that what is no segment cannot pass for one. */
+  /** Every segment has a commit record after it, so that what is not a segment cannot pass for one. */
   readonly hasRecords: boolean;
   /** Where there are no records, a checkpoint that fits the schema distinguishes a segment from chance. */
   readonly schema: Schema | null;

@@ -1,4 +1,4 @@
-/** The string table (docs/format.md#string-table) against the strings of the commit records. */
+/** The string table (docs/reference/format.md#string-table) against the strings of the commit records. */
 import type { SectionEntry } from '../../format/section-table.js';
 import { STRING_ENTRY_SIZE, STRING_TABLE_HEADER_SIZE } from '../../format/string-table.js';
 import { PagedSource } from '../../reader/paged-source.js';

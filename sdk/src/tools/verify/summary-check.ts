@@ -1,4 +1,4 @@
-/** The trace summary (docs/format.md#trace-summary) against the one that the frames give. */
+/** The trace summary (docs/reference/format.md#trace-summary) against the one that the frames give. */
 import type { SectionEntry } from '../../format/section-table.js';
 import {
   coarserSummary,

@@ -17,8 +17,8 @@ import { cases, stride } from '../../../../test/support/effort.js';
 import { MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { cpuSchema } from '../../../../test/support/schemas.js';
 import { memorySource } from '../../reader/index.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { TraceWriter } from '../../writer/index.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import type { VerifyReport } from './index.js';
 import { verifyTrace } from './index.js';
 
@@ -89,7 +89,7 @@ describe('an undamaged trace', () => {
     expect([report.firstTimePs, report.lastTimePs]).toEqual([0n, 15_000n]);
   });
 
-  it('that is still being written is reported as such, and is no error', async () => {
+  it('that is still being written is reported as such, and is not an error', async () => {
     const report = await check(live);
     expect(report).toMatchObject({ ok: true, finalized: false, segments: 4, frames: 16 });
     expect(report.findings.map(({ code, severity }) => [severity, code])).toEqual([
@@ -244,7 +244,7 @@ describe('cross references', () => {
   });
 });
 
-describe('bytes that are no trace', () => {
+describe('bytes that are not a trace', () => {
   it('give findings, whatever they are', async () => {
     const header = fc.constantFrom(
       new Uint8Array(0),

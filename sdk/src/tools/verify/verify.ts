@@ -248,7 +248,7 @@ class Verifier {
       return;
     }
     this.segments?.interrupt();
-    const detail = `${reason.detail}; ${end - offset} bytes up to ${end} are no segment`;
+    const detail = `${reason.detail}; ${end - offset} bytes up to ${end} are not a segment`;
     // After the last segment there should be nothing at all; elsewhere a segment is missing.
     const isRest = this.tailSeen && reason.code !== 'FORMAT_TRUNCATED';
     this.log.add('error', isRest ? 'VERIFY_LAYOUT' : reason.code, offset, detail);

@@ -1,4 +1,4 @@
-/** Where the index containers of a trace are: in its commit records, or in a file beside it. */
+/** Finds the index containers of a trace: in its commit records, or in a file beside it. */
 import { isUscopeError } from '../../base/errors.js';
 import {
   COMMIT_HEADER_SIZE,

@@ -1,4 +1,4 @@
-/** Reads the directory of an index (docs/format.md#index-directory). Everything in it has a checksum; what is damaged is made from the containers. */
+/** Reads the directory of an index (docs/reference/format.md#index-directory). Everything in it has a checksum; what is damaged is made from the containers. */
 import { isUscopeError } from '../../base/errors.js';
 import type { Crc32 } from '../../format/commit-record.js';
 import { INDEX_HEADER_SIZE, type IndexContainer } from '../../format/index-container.js';

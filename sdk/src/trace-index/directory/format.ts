@@ -1,5 +1,5 @@
 /**
- * The directory of a finalized trace's index (docs/format.md#index-directory): where the containers are, and the coarser levels of the whole trace.
+ * The directory of a finalized trace's index (docs/reference/format.md#index-directory): where the containers are, and the coarser levels of the whole trace.
  *
  *   chunks of the levels, each group's from fine to coarse, each level's in order of time
  *   blocks of 256 entries, one per segment: u64 offset of its container (0: none), u32 its size, u32 0, u64 births before it for each core

@@ -1,4 +1,4 @@
-/** Where the index containers of a trace are, and the births before each segment: the entries of a directory. */
+/** The places of the index containers of a trace, and the births before each segment: the entries of a directory. */
 import type { ByteWriter } from '../../base/bytes.js';
 import { encodePlace } from './format.js';
 

@@ -1,4 +1,4 @@
-/** Where the index of a trace is found, what is said of a damaged one, and what it costs over a network. */
+/** The place at which the index of a trace is found, what is said of a damaged one, and what it costs over a network. */
 import { describe, expect, it } from 'vitest';
 import { add, frame, type SegmentSpec, TraceBuilder } from '../../../../test/support/build-trace.js';
 import { heldBytes } from '../../../../test/support/held-bytes.js';

@@ -67,7 +67,7 @@ async function sidecarIndex(
     return null;
   };
   const head = decodeSidecarHead(await read(0, SIDECAR_HEAD_SIZE), trace.crc32);
-  if (!head) return refuse('it is no index');
+  if (!head) return refuse('it is not an index');
   if (!isSameTrace(head, await sidecarHeadOf(trace, plan))) return refuse('it belongs to another trace');
   if (!head.directory) return refuse('it is not finished');
   const directory = await Directory.open(trace, plan, read, head.directory);

@@ -230,7 +230,7 @@ describe('a series', () => {
 });
 
 async function occupancyBetween(index: TraceIndex, from: number, to: number) {
-  const { occupancy } = await import('../../semantics/cpu/occupancy.js');
+  const { occupancy } = await import('../../semantics/storages/occupancy.js');
   const [found] = await occupancy(index.trace, {
     buffers: ['core0/entities'],
     from: from * PERIOD,

@@ -26,7 +26,7 @@ export async function rowGroups(
   most: number,
 ): Promise<RowGroupsFound> {
   if (!(Number.isInteger(from) && Number.isInteger(to) && from >= 0 && to > from)) {
-    throw new UscopeError('READER_RANGE', `rows ${from} to ${to} are no range of rows`);
+    throw new UscopeError('READER_RANGE', `rows ${from} to ${to} are not a range of rows`);
   }
   if (!(Number.isInteger(most) && most >= 1 && most <= MAX_GROUPS)) {
     throw new UscopeError('READER_RANGE', `rows are added up in 1 to ${MAX_GROUPS} groups, not ${most}`);

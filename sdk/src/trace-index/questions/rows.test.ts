@@ -8,7 +8,7 @@ import type { IndexContainer } from '../../format/index-container.js';
 import { IndexPart } from '../../format/index-container.js';
 import { memorySource, openTrace, type Trace } from '../../reader/index.js';
 import { findCores } from '../../semantics/cpu/cores.js';
-import { instructions } from '../../semantics/cpu/index.js';
+import { instructions } from '../../semantics/instructions/instructions.js';
 import { DIRECTORY_SECTION } from '../directory/format.js';
 import type { RowLevel } from '../rows/row-levels.js';
 import type { RowsChunk } from '../rows/row-table.js';

@@ -1,5 +1,5 @@
 /** The index as a search uses it: which segments need not be read. */
-import type { SearchIndex } from '../../semantics/search/search-index.js';
+import type { SearchIndex } from '../../semantics/search/search-call.js';
 import { BUCKET_CYCLES, type Channel, ChannelKind } from '../channels.js';
 import type { TraceIndex } from './trace-index.js';
 

@@ -153,7 +153,7 @@ export class TraceIndex {
     return grid && readSums(set, group, channels, grid);
   }
 
-  /** A part of a segment's index as it is stored (docs/format.md#index-containers); null: there is none of that kind. */
+  /** A part of a segment's index as it is stored (docs/reference/format.md#index-containers); null: there is none of that kind. */
   storedPart(segment: number, kind: number, subject = 0): Promise<Uint8Array | null> {
     return this.parts.storedPart(segment, kind, subject);
   }

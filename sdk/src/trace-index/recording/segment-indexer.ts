@@ -4,7 +4,7 @@
  */
 import { crc32 } from '#platform/crc32';
 import { decodeIndexContainer, IndexPart, isIndexContainer } from '../../format/index-container.js';
-import { openPooledIndexer, type PooledIndexer } from '../../writer/compression/index-pool.js';
+import { openPooledIndexer, type PooledIndexer } from '../../writer/compression/compression-pool.js';
 import type {
   IndexedFile,
   IndexOutput,

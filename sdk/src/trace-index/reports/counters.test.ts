@@ -9,8 +9,8 @@ import { IndexPart } from '../../format/index-container.js';
 import type { Item } from '../../format/types.js';
 import { memorySource, openTrace } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
-import type { CounterReport } from '../../semantics/cpu/counter-work.js';
-import { counters } from '../../semantics/cpu/counters.js';
+import type { CounterReport } from '../../semantics/storages/counter-work.js';
+import { counters } from '../../semantics/storages/counters.js';
 import { openIndex } from '../questions/open-index.js';
 import { countersFromIndex } from './counters.js';
 

@@ -1,8 +1,8 @@
 /** What counters did over a range, from the trace's index: what `counters` finds by reading the range. */
 
 import { stateBefore } from '../../reader/queries/state-before.js';
-import type { CounterOptions, CounterReport, CounterWork } from '../../semantics/cpu/counter-work.js';
-import { counterWork } from '../../semantics/cpu/counters.js';
+import type { CounterOptions, CounterReport, CounterWork } from '../../semantics/storages/counter-work.js';
+import { counterWork } from '../../semantics/storages/counters.js';
 import { type Channel, ChannelKind } from '../channels.js';
 import type { TraceIndex } from '../questions/trace-index.js';
 

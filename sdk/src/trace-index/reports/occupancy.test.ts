@@ -8,7 +8,7 @@ import { IndexPart } from '../../format/index-container.js';
 import type { Item } from '../../format/types.js';
 import { memorySource, openTrace } from '../../reader/index.js';
 import { parseSchema } from '../../schema/index.js';
-import { occupancy } from '../../semantics/cpu/occupancy.js';
+import { occupancy } from '../../semantics/storages/occupancy.js';
 import { openIndex } from '../questions/open-index.js';
 import { occupancyFromIndex } from './occupancy.js';
 

@@ -1,6 +1,7 @@
 /** How full buffers were over a whole trace, from its index: what `occupancy` finds by reading all of it. */
 
 import { IndexPart } from '../../format/index-container.js';
+import { lastFramePs } from '../../semantics/cpu/query-range.js';
 import {
   type OccupancyFound,
   type OccupancyOptions,
@@ -8,8 +9,7 @@ import {
   type OccupancyWork,
   occupancyReport,
   occupancyWork,
-} from '../../semantics/cpu/occupancy.js';
-import { lastFramePs } from '../../semantics/cpu/query-range.js';
+} from '../../semantics/storages/occupancy.js';
 import { type Channel, ChannelKind } from '../channels.js';
 import type { TraceIndex } from '../questions/trace-index.js';
 import { HeldTimes } from './held-times.js';
@@ -75,7 +75,7 @@ async function isWholeTrace(index: TraceIndex, { range, periodPs }: OccupancyWor
   return range.from === timeStartPs && range.to > lastFramePs(trace) && range.to % periodPs === 0n;
 }
 
-/** Mean, least and greatest of each interval; null: the intervals are no multiples of an index's buckets, or not everything is known. */
+/** Mean, least and greatest of each interval; null: the intervals are not a multiples of an index's buckets, or not everything is known. */
 async function seriesOf(
   index: TraceIndex,
   channel: Channel,

@@ -10,7 +10,7 @@ import type { IndexContainer } from '../../format/index-container.js';
 import { IndexPart } from '../../format/index-container.js';
 import type { Frame } from '../../format/types.js';
 import { memorySource, openTrace } from '../../reader/index.js';
-import { analyzePerformance, type PerformanceOptions } from '../../semantics/cpu/analysis/index.js';
+import { analyzePerformance, type PerformanceOptions } from '../../semantics/cpu/analysis/analyze.js';
 import { openIndex } from '../questions/open-index.js';
 import { performanceFromIndex } from './performance.js';
 

@@ -1,19 +1,12 @@
 /** The analysis of a whole trace from its index: what `analyzePerformance` finds by reading all of it. */
 import { IndexPart, type IndexPartBytes } from '../../format/index-container.js';
 import type { Trace } from '../../reader/index.js';
-import {
-  analysisRange,
-  emptyAnalyses,
-  type PerformanceOptions,
-  reportOf,
-} from '../../semantics/cpu/analysis/analyze.js';
+import { analysisRange, type PerformanceOptions, reportOf } from '../../semantics/cpu/analysis/analyze.js';
 import type { CoreAnalysis } from '../../semantics/cpu/analysis/core-analysis.js';
-import type { CounterPart } from '../../semantics/cpu/analysis/counter-stats.js';
-import type { FlushPart } from '../../semantics/cpu/analysis/flush-stats.js';
-import type { PerformanceReport } from '../../semantics/cpu/analysis/index.js';
-import type { MeterPart } from '../../semantics/cpu/analysis/occupancy.js';
-import type { StallPart } from '../../semantics/cpu/analysis/stall-stats.js';
-import type { AnalysisRange } from '../../semantics/cpu/analysis/stretch.js';
+import type { FlushCounts } from '../../semantics/cpu/analysis/flush-stats.js';
+import type { MeterCounts } from '../../semantics/cpu/analysis/occupancy.js';
+import type { PerformanceReport } from '../../semantics/cpu/analysis/report.js';
+import { type AnalysisRange, emptyAnalyses } from '../../semantics/cpu/analysis/scan.js';
 import { lastFramePs } from '../../semantics/cpu/query-range.js';
 import type { StorageState } from '../../state/storage-state.js';
 import { BUCKET_CYCLES, type Channel } from '../channels.js';
@@ -28,7 +21,7 @@ import {
   total,
 } from './core-channels.js';
 import { HeldTimes } from './held-times.js';
-import { NO_FLUSHES, NO_PIPELINE, SegmentStats } from './segment-stats.js';
+import { SegmentStats } from './segment-stats.js';
 
 /**
  * The same as `analyzePerformance(trace, { ...options, grain: 256 })`, number for number: the intervals of the series are multiples of 256 cycles.
@@ -88,6 +81,14 @@ function isOnBuckets({ window }: CoreAnalysis, points: number): boolean {
   return points * BUCKET_CYCLES <= cycles;
 }
 
+const NO_FLUSHES: FlushCounts = {
+  reasons: [],
+  flushes: 0,
+  squashed: 0,
+  flushesPerInterval: new Float64Array(),
+  squashedPerInterval: new Float64Array(),
+};
+
 /** What the index says of one core, added to an analysis that has counted nothing. */
 class CoreTotals {
   private readonly segments: SegmentStats;
@@ -119,30 +120,22 @@ class CoreTotals {
   /** Adds what is known of the whole. False: it is not what the segments say. @param end state at the end */
   finish(end: StorageState): boolean {
     const { analysis, channels, sums } = this;
-    const [inFlight, ...buffers] = channels.buffers.map(({ subject }) => this.meterPart(subject, end));
-    const counters = channels.counters.map((_, position) => this.counterPart(position, end));
-    const flushes = this.flushPart();
-    const stalls = this.stallPart();
-    const all = [inFlight, ...buffers, ...counters, flushes, stalls];
-    if (!inFlight || all.includes(null)) return false;
+    const { pipeline, buffers, counters } = analysis;
+    const [inFlight, ...levels] = channels.buffers.map(({ subject }) => this.meterCounts(subject, end));
+    const flushes = this.flushCounts();
+    if (!pipeline || !inFlight || !flushes || levels.includes(null)) return false;
     const [retiredPerInterval] = sums.get(channels.retired)!;
-    analysis.absorb({
-      pipeline: {
-        ...NO_PIPELINE,
-        retired: total(retiredPerInterval!),
-        retiredPerInterval: retiredPerInterval!,
-        flushes: flushes!,
-        inFlight,
-      },
-      stalls: stalls!,
-      looseFlushes: NO_FLUSHES,
-      buffers: buffers as MeterPart[],
-      counters: counters as CounterPart[],
+    pipeline.addTrace({
+      retired: total(retiredPerInterval!),
+      retiredPerInterval: retiredPerInterval!,
+      flushes,
+      inFlight,
     });
-    return true;
+    for (const [position, { meter }] of buffers.entries()) meter.addCounted(levels[position]!);
+    return counters.every((_, position) => this.addCounter(position, end)) && this.addStalls();
   }
 
-  private meterPart(storage: number, end: StorageState): MeterPart | null {
+  private meterCounts(storage: number, end: StorageState): MeterCounts | null {
     const { channels, held, analysis, sums } = this;
     const { cycles, toCycle, intervals, intervalCycles } = analysis.window;
     const { periodPs } = channels.group;
@@ -157,20 +150,22 @@ class CoreTotals {
     const inIntervals = sums.get(channel)![0]!.map((sum) => sum / periodPs);
     if (intervals > 0) inIntervals[intervals - 1] = inIntervals[intervals - 1]! + last * rest;
     if (rest > cycles - (intervals - 1) * intervalCycles) return null;
-    return { from: 0, since: cycles, level: last, cyclesAt, sums: inIntervals };
+    return { level: last, cyclesAt, sums: inIntervals };
   }
 
-  private counterPart(position: number, end: StorageState): CounterPart | null {
+  /** False: the changes do not add up. */
+  private addCounter(position: number, end: StorageState): boolean {
     const channel = this.channels.counters[position]!;
     const [deltas] = this.sums.get(channel)!;
-    const before = this.analysis.carry().counters[position]!;
+    const counter = this.analysis.counters[position]!;
     const after = end.value(channel.subject, 0, 0);
     const sum = total(deltas!);
-    const isExact = Number.isSafeInteger(sum) && BigInt.asIntN(64, after - before) === BigInt(sum);
-    return isExact ? { end: after, deltas: deltas! } : null;
+    if (!Number.isSafeInteger(sum) || BigInt.asIntN(64, after - counter.start) !== BigInt(sum)) return false;
+    counter.addCounted(after, deltas!);
+    return true;
   }
 
-  private flushPart(): FlushPart | null {
+  private flushCounts(): FlushCounts | null {
     const { channels, sums, segments } = this;
     const { flushes: channel, squashed } = channels;
     if (!channel || !squashed) return NO_FLUSHES;
@@ -184,36 +179,30 @@ class CoreTotals {
     const found = all.filter((one) => one.flushes > 0 || one.squashed > 0);
     if (hasOthers(channel, found)) return null;
     return {
-      names: found.map(({ name }) => name),
-      reasons: found.map((one) => ({ ...one, firstCycle: 0, lastCycle: 0 })),
-      squashed: total(squashedPerInterval!),
+      reasons: found,
       flushes: total(columns[0]!),
-      firstCycle: 0,
-      lastCycle: 0,
+      squashed: total(squashedPerInterval!),
       flushesPerInterval: columns[0]!,
       squashedPerInterval: squashedPerInterval!,
     };
   }
 
-  /** Its runs have been added with the segments. */
-  private stallPart(): StallPart | null {
-    const { channels, sums } = this;
+  /** Their runs have been added with the segments. False: the index lumps some reasons together. */
+  private addStalls(): boolean {
+    const { channels, sums, analysis } = this;
     const { stalls: channel } = channels;
-    const none = Number.NEGATIVE_INFINITY;
-    if (!channel) return { names: [], reasons: [], cycles: 0, firstCycle: none, lastCycle: none };
+    if (!channel) return true;
     const columns = sums.get(channel)!;
     const found = reasonColumns(channel, columns)
-      .map((column, reason) => ({ name: reasonNames(channel)[reason]!, column }))
-      .filter(({ column }) => total(column) > 0);
-    if (hasOthers(channel, found)) return null;
-    const noRuns = { events: 0, episodes: 0, longest: 0, first: Number.NaN, last: none, headRun: 0, run: 0 };
-    return {
-      names: found.map(({ name }) => name),
-      reasons: found.map(({ column }) => ({ ...noRuns, cycles: total(column), perInterval: column })),
-      cycles: total(columns[0]!),
-      firstCycle: 0,
-      lastCycle: 0,
-    };
+      .map((perInterval, reason) => ({
+        name: reasonNames(channel)[reason]!,
+        cycles: total(perInterval),
+        perInterval,
+      }))
+      .filter(({ cycles }) => cycles > 0);
+    if (hasOthers(channel, found)) return false;
+    analysis.stalls?.addCycles(found, total(columns[0]!));
+    return true;
   }
 }
 

@@ -1,4 +1,4 @@
-/** Chunks of row levels, as the directory has them (docs/format.md#index-directory). */
+/** Chunks of row levels, as the directory has them (docs/reference/format.md#index-directory). */
 import { ByteReader } from '../../base/bytes.js';
 import { readLeb128Number } from '../../base/leb128.js';
 import { type Column, decodeColumns, encodeColumns, MAX_SMALL, MAX_U64, partWriter } from '../columns.js';

@@ -9,7 +9,8 @@ import { build, generator, record } from '../../../../test/support/recorded-run.
 import { IndexPart } from '../../format/index-container.js';
 import { parseSchema } from '../../schema/index.js';
 import { findCores } from '../../semantics/cpu/cores.js';
-import { type Instruction, instructions } from '../../semantics/cpu/index.js';
+import type { Instruction } from '../../semantics/cpu/index.js';
+import { instructions } from '../../semantics/instructions/instructions.js';
 import { stageColumns } from '../row-plan.js';
 import { decodeStatics } from '../texts/static-set.js';
 import { coarserRowsPart } from './coarser-rows.js';

@@ -1,5 +1,5 @@
 /**
- * The part ROWS of a container (docs/format.md#index-rows): the instructions of one core in groups of 64 - 256, 1,024 or more where the index has no room
+ * The part ROWS of a container (docs/reference/format.md#index-rows): the instructions of one core in groups of 64 - 256, 1,024 or more where the index has no room
  * for them -, counted from the first one born in the segment, and what became in this segment of instructions born earlier. `RowMerger` puts both together.
  */
 import { ByteReader } from '../../base/bytes.js';

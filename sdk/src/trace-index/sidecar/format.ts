@@ -1,5 +1,5 @@
 /**
- * An index in a separate file, next to a trace that has none (docs/format.md#index-sidecar):
+ * An index in a separate file, next to a trace that has none (docs/reference/format.md#index-sidecar):
  *
  *   0 u32 magic "uIXF"   4 u32 layout 1   8 16 bytes session id, zeros where the trace has none
  *  24 u32 CRC-32 of the trace's header and preamble   28 u32 CRC-32 of the plan   32 u32 segments   36 u32 0

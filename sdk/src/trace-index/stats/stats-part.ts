@@ -1,5 +1,5 @@
 /**
- * The part STATS (docs/format.md#index-stats): what the analysis of a whole trace adds up, of one core in one segment. The compiled twin is
+ * The part STATS (docs/reference/format.md#index-stats): what the analysis of a whole trace adds up, of one core in one segment. The compiled twin is
  * sdk/kernel/index/stats.c.
  */
 import { ByteReader, type ByteWriter } from '../../base/bytes.js';
@@ -8,7 +8,7 @@ import {
   classOf,
   firstOfClass,
   HISTOGRAM_CLASSES,
-  type HistogramPart,
+  type HistogramCounts,
   LINEAR,
 } from '../../semantics/cpu/analysis/histogram.js';
 import { INSTRUCTION_CLASSES } from '../../semantics/cpu/analysis/instruction-class.js';
@@ -115,8 +115,8 @@ export interface StatsShape {
 
 /** A part, with histograms as an analysis adds them up. */
 export interface StatsPart extends Omit<StatsCounts, 'stages' | 'lifetime'> {
-  readonly stages: readonly { readonly cut: number; readonly latency: HistogramPart }[];
-  readonly lifetime: HistogramPart;
+  readonly stages: readonly { readonly cut: number; readonly latency: HistogramCounts }[];
+  readonly lifetime: HistogramCounts;
 }
 
 /** @throws UscopeError FORMAT_* where it is malformed */
@@ -154,7 +154,7 @@ function getEntries(reader: ByteReader, limit: number): [number, number][] {
   });
 }
 
-function getStays(reader: ByteReader): HistogramPart {
+function getStays(reader: ByteReader): HistogramCounts {
   const entries = getEntries(reader, HISTOGRAM_CLASSES);
   const end = (entries.at(-1)?.[0] ?? -1) + 1;
   const counts = new Float64Array(end);

@@ -1,5 +1,5 @@
 /**
- * The parts PCS and STRINGS of a container (docs/format.md#index-texts): which instructions (address and machine code) and which strings occur in
+ * The parts PCS and STRINGS of a container (docs/reference/format.md#index-texts): which instructions (address and machine code) and which strings occur in
  * a segment, so that a search reads only segments that may hold what it looks for.
  */
 import { ByteReader } from '../../base/bytes.js';

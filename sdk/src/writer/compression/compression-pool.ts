@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { UscopeError } from '../../base/errors.js';
 import type { CompressionName } from '../../format/types.js';
 import type { Compressed, Lz4Job } from '../../native/lz4.js';
+import type { SegmentToIndex } from '../contract/segment-indexer.js';
 import type { CompressionJob, PooledMethod, ThreadAnswer, ThreadRequest } from './compression-job.js';
 import { NativePool } from './native-pool.js';
 
@@ -171,4 +172,19 @@ function takeBuffer(size: number): Uint8Array {
   const [buffer] = free.splice(fitting, 1);
   freeBytes -= buffer.byteLength;
   return new Uint8Array(buffer);
+}
+
+/** Makes the containers of one trace's segments, in their order. Never rejects. */
+export type PooledIndexer = (segment: SegmentToIndex) => Promise<Uint8Array | null>;
+
+/**
+ * @param plan its words and their CRC: see trace-index/plan-words.ts
+ * @param carry null: not known
+ * @returns null where there is no addon, or the schema is too large for an index
+ */
+export function openPooledIndexer(
+  plan: { readonly words: Uint32Array; readonly crc: number },
+  carry: Uint8Array | null,
+): PooledIndexer | null {
+  return nativePool()?.openIndexer(plan.words, plan.crc, carry) ?? null;
 }

@@ -1,5 +1,5 @@
 /**
- * Compression of delta blobs off the main thread (docs/format.md#compression): LZ4 on threads of our own, ZSTD on Node's thread pool where Node has it (22.15 and
+ * Compression of delta blobs off the main thread (docs/reference/format.md#compression): LZ4 on threads of our own, ZSTD on Node's thread pool where Node has it (22.15 and
  * later), else on our threads through the optional package zstd-napi.
  */
 import { zstdOfNode, zstdPackage } from '#platform/zstd';

@@ -16,11 +16,11 @@ export interface WriterOptions {
   readonly path: string;
   readonly schema: Schema;
   readonly dut?: DutProperties | undefined;
-  /** Time between checkpoints in ps (docs/format.md#trace-configuration); default 10,000,000. */
+  /** Time between checkpoints in ps (docs/reference/format.md#trace-configuration); default 10,000,000. */
   readonly checkpointIntervalPs?: number | bigint | undefined;
   /**
    * A trace that does not begin with empty storages at time 0 (a part of another one): its first segment starts at `timePs` (ps) with
-   * this checkpoint (docs/format.md#checkpoints). No frame may be earlier.
+   * this checkpoint (docs/reference/format.md#checkpoints). No frame may be earlier.
    */
   readonly start?: { readonly timePs: bigint; readonly checkpoint: Uint8Array } | undefined;
   /** Default 'lz4', which every viewer opens. */
@@ -43,7 +43,7 @@ export interface WriterOptions {
   readonly summarizer?: SummarizerFactory | null | undefined;
   /** Makes the index of the segments; without one the file has none. */
   readonly index?: SegmentIndexerFactory | null | undefined;
-  /** Client bytes that may be unacknowledged: drives early cuts. Default 32 MiB. */
+  /** Client bytes that may be unacknowledged: drives early cuts. Default: the 32 MiB of a hard cut. */
   readonly creditBytes?: number | undefined;
   /** Raw bytes at which a segment is cut softly (default 8 MiB) and hard (32 MiB). */
   readonly softCutBytes?: number | undefined;

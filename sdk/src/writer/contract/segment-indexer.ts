@@ -34,7 +34,7 @@ export interface IndexOutput {
 
 export interface SegmentIndexer {
   /**
-   * Takes the next segment; resolves to its index container (docs/format.md#index-containers) without place and checksum, or to null where there is
+   * Takes the next segment; resolves to its index container (docs/reference/format.md#index-containers) without place and checksum, or to null where there is
    * none. Never rejects.
    */
   add(segment: SegmentToIndex): Promise<Uint8Array | null>;
@@ -44,7 +44,7 @@ export interface SegmentIndexer {
    */
   toStore(made: Uint8Array | null, segmentBytes: number): Uint8Array | null;
   /**
-   * Appends the directory of the index (docs/format.md#index-directory). May be called again after it has failed. Resolves to false where there shall be
+   * Appends the directory of the index (docs/reference/format.md#index-directory). May be called again after it has failed. Resolves to false where there shall be
    * none, whatever was appended. @throws UscopeError WRITER_*
    */
   directory(file: IndexedFile, output: IndexOutput): Promise<boolean>;

@@ -1,5 +1,5 @@
 /**
- * Segments straight into the trace file, in the order of docs/format.md#header-lifecycle: segments and their commit records, fdatasync, tail_offset, num_segments,
+ * Segments straight into the trace file, in the order of docs/reference/format.md#header-lifecycle: segments and their commit records, fdatasync, tail_offset, num_segments,
  * fdatasync.
  */
 import { appendAll } from '../../base/arrays.js';

@@ -1,5 +1,5 @@
 /**
- * Close (docs/format.md#sections): the tail sections, then the header without F_COMPLETE, then the flags, each made durable before the next.
+ * Close (docs/reference/format.md#sections): the tail sections, then the header without F_COMPLETE, then the flags, each made durable before the next.
  * Memory stays bounded: strings are streamed from the commit records, the segment table from a compact list.
  */
 
@@ -10,7 +10,7 @@ import { recordedCrc } from '../../format/checksum-chunk.js';
 import { indexOfRecord, RecordStrings } from '../../format/commit-record.js';
 import { Flag, VERSION_MAJOR, VERSION_MINOR } from '../../format/header.js';
 import { encodeSectionTable, SectionType } from '../../format/section-table.js';
-import { SEGMENT_ENTRY_SIZE } from '../../format/segment-table.js';
+import { SEGMENT_ENTRY_SIZE } from '../../format/segment.js';
 import type { SessionInfo } from '../../format/session-chunk.js';
 import {
   encodeStringTableHeader,
@@ -125,7 +125,7 @@ class Tail {
   }
 }
 
-/** docs/format.md#string-table: entries and text are written in one walk over the commit records, through two appenders. */
+/** docs/reference/format.md#string-table: entries and text are written in one walk over the commit records, through two appenders. */
 async function writeStrings(trace: TraceFile, content: FinalContent, tail: Tail): Promise<void> {
   await tail.align();
   const offset = tail.end;
@@ -206,7 +206,7 @@ class StringTableAppender {
   }
 }
 
-/** docs/format.md#index-directory, where the last segment has an index: a writer that makes one makes it to the end. */
+/** docs/reference/format.md#index-directory, where the last segment has an index: a writer that makes one makes it to the end. */
 async function writeIndexDirectory(trace: TraceFile, content: FinalContent, tail: Tail): Promise<void> {
   const { segments, indexer } = content;
   const containers = new Containers(trace.file, segments, content.end);
@@ -279,7 +279,7 @@ class Containers {
   }
 }
 
-/** docs/format.md#segment-table */
+/** docs/reference/format.md#segment-table */
 async function appendSegmentTable(segments: SegmentList, table: SectionAppender): Promise<void> {
   for (let i = 0; i < segments.length; i++) {
     const entry = new Uint8Array(SEGMENT_ENTRY_SIZE);

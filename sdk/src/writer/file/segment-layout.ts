@@ -1,4 +1,4 @@
-/** The bytes of one segment with its commit record (docs/durability.md) and the index container in it, 8-aligned. */
+/** The bytes of one segment with its commit record (docs/explanation/durability.md) and the index container in it, 8-aligned. */
 import { crc32 } from '#platform/crc32';
 import { combineCrc } from '../../base/crc-combine.js';
 import { layOutCommitRecord } from '../../format/commit-record.js';

@@ -1,4 +1,4 @@
-/** Where the committed segments are: 32 bytes each in growing typed arrays, the source of the segment table at close (docs/format.md#segment-table). */
+/** The places of the committed segments: 32 bytes each in growing typed arrays, the source of the segment table at close (docs/reference/format.md#segment-table). */
 export class SegmentList {
   length = 0;
   private places = new Float64Array(2 * 1024); // offset, size in bytes
@@ -14,7 +14,7 @@ export class SegmentList {
     this.length++;
   }
 
-  /** Offset of the last segment; 0 when there is none (docs/format.md#segment-chain). */
+  /** Offset of the last segment; 0 when there is none (docs/reference/format.md#segment-chain). */
   get lastOffset(): number {
     return this.length === 0 ? 0 : this.offset(this.length - 1);
   }

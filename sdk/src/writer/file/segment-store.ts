@@ -1,4 +1,4 @@
-/** Where finished segments go: the trace file (FileStore), or the spool of a flight recorder (ring/). */
+/** The destination of finished segments: the trace file (FileStore), or the spool of a flight recorder (ring/). */
 import type { EncodedStrings } from '../../format/encoded-strings.js';
 import type { SegmentHeader } from '../../format/segment.js';
 import type { SessionInfo } from '../../format/session-chunk.js';

@@ -13,8 +13,6 @@ import {
   Flag,
   HEADER_FLAGS_OFFSET,
   HEADER_SIZE,
-  VERSION_MAJOR,
-  VERSION_MINOR,
 } from '../../format/header.js';
 import {
   CHECKSUMS_AT,
@@ -27,8 +25,7 @@ import {
   SESSION_PAYLOAD_AT,
 } from '../../format/preamble.js';
 import { encodeSessionInfo, NO_CORE, type SessionInfo, SessionStatus } from '../../format/session-chunk.js';
-import type { WriterOptions } from '../contract/options.js';
-import { DEFAULT_CHECKPOINT_INTERVAL_PS } from '../contract/options.js';
+import { DEFAULT_CHECKPOINT_INTERVAL_PS, type WriterOptions } from '../contract/options.js';
 import {
   ioError,
   type OpenOutput,
@@ -96,22 +93,12 @@ export async function beginTrace(
   chunks: readonly ExtraChunk[],
   isFromDamaged = false,
 ): Promise<TraceFile> {
-  const { bytes, preambleEnd, checksums } = layOutPreamble(flags, session, chunks, isFromDamaged);
-  const header = encodeHeader({
-    versionMajor: VERSION_MAJOR,
-    versionMinor: VERSION_MINOR,
-    flags,
-    totalTimePs: 0n,
-    numSegments: 0,
-    preambleEnd,
-    sectionTableOffset: 0n,
-    tailOffset: 0n,
-  });
-  await file.write([header, bytes], 0);
+  const { bytes, header, checksums } = layOutPreamble(flags, session, chunks, isFromDamaged);
+  await file.write([encodeHeader(header), bytes], 0);
   return {
     file,
     openFlags: flags,
-    preambleEnd,
+    preambleEnd: header.preambleEnd,
     sessionPayloadOffset: SESSION_PAYLOAD_AT,
     checksums: { offset: CHECKSUMS_AT, values: checksums },
     session,
@@ -174,7 +161,7 @@ export async function sealHeader({ file, checksums }: TraceFile, header: FileHea
 
 /**
  * Makes room at the path: a finalized trace is replaced, an unfinalized one (somebody's only copy) is set aside under
- * `NAME.<first 8 hex digits of its session>.unfinished.uscope`, and anything that is no µScope file is left alone.
+ * `NAME.<first 8 hex digits of its session>.unfinished.uscope`, and anything that is not a µScope file is left alone.
  * @throws UscopeError WRITER_EXISTS for a file that is not a trace.
  */
 export async function clearPath(path: string, open: OpenOutput): Promise<void> {
@@ -207,7 +194,7 @@ async function exists(path: string): Promise<boolean> {
   }
   throw new UscopeError(
     'WRITER_EXISTS',
-    'something that is no ordinary file is there; remove it or choose another name',
+    'something that is not an ordinary file is there; remove it or choose another name',
     { file: path },
   );
 }
@@ -225,7 +212,7 @@ async function asideName(file: OutputFile, path: string): Promise<string | null>
     if (cause instanceof UscopeError && cause.code === 'WRITER_IO') throw cause;
     // Not even a whole header: the remains of a creation that was cut short hold nothing, any other content is not ours to touch.
     if ((await file.size()) === 0) return null;
-    const detail = 'a file that is no µScope trace is there; remove it or choose another name';
+    const detail = 'a file that is not a µScope trace is there; remove it or choose another name';
     throw new UscopeError('WRITER_EXISTS', detail, { file: path }, { cause });
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Where a segment ends: the checkpoint grid, soft cuts at an advance of time, hard cuts anywhere. Times in ps as two u32 halves, because
+ * Decides where a segment ends: the checkpoint grid, soft cuts at an advance of time, hard cuts anywhere. Times in ps as two u32 halves, because
  * this is asked once per frame.
  */
 export interface CutLimits {
@@ -14,7 +14,6 @@ export interface CutLimits {
 
 export const DEFAULT_SOFT_BYTES = 8 * 1024 * 1024;
 export const DEFAULT_HARD_BYTES = 32 * 1024 * 1024;
-export const DEFAULT_CREDIT_BYTES = 32 * 1024 * 1024;
 
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 

@@ -24,7 +24,7 @@ export class FrameChecker {
   /** Word index of END, or -1 when the records end before it. */
   endWord = -1;
   numItems = 0;
-  /** Every op fits the compact form (docs/format.md#interleaved-frames). */
+  /** Every op fits the compact form (docs/reference/format.md#interleaved-frames). */
   compact = true;
   /** Bytes of the frame's event payloads. */
   eventBytes = 0;

@@ -1,6 +1,6 @@
 /**
  * The plain path of the writer, second step: applies a checked frame's ops to the shadow state, feeds the summarizer and appends the
- * interleaved frame (docs/format.md#interleaved-frames) to the segment's delta blob, compact when every op allows it, else wide.
+ * interleaved frame (docs/reference/format.md#interleaved-frames) to the segment's delta blob, compact when every op allows it, else wide.
  *
  * FrameChecker and this are the reference for the fast path (FrameKernel). They take the frames that it leaves to them, and every frame
  * where there is no WebAssembly.
@@ -135,7 +135,7 @@ export class FrameEncoder {
   }
 }
 
-/** LEB128 time delta of a frame header (docs/format.md#leb128); returns its end. */
+/** LEB128 time delta of a frame header (docs/reference/format.md#leb128); returns its end. */
 function putLeb128Delta(bytes: Uint8Array, start: number, deltaLo: number, deltaHi: number): number {
   let at = start;
   let lo = deltaLo;

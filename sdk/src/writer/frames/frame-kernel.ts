@@ -26,9 +26,9 @@ import {
   STORAGE_WORDS,
   storageRows,
 } from './kernel-tables.js';
-import { replaySteps } from './replay-steps.js';
 import type { SegmentBuffer } from './segment-buffer.js';
 import type { Summarizer } from './summarizer.js';
+import { replaySteps } from './turns.js';
 import type { WriterMemory } from './writer-memory.js';
 
 /** Records taken at a time; as many as the largest message of the bridge holds. */

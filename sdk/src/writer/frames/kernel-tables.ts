@@ -55,7 +55,7 @@ export interface OpPlaces {
 
 /**
  * `struct op`s in the order of the fields, and after them the one that no record is. Only SET and ADD of slot fields can be watched:
- * properties and CLEAR are no part of any summary.
+ * properties and CLEAR are not part of any summary.
  */
 export function opRows({ layout }: StorageState, sums: KernelSums | null, places: OpPlaces): Uint32Array {
   const { maskLo, maskHi, sizes, fieldBase, numFields, numStorages } = layout;

@@ -44,7 +44,7 @@ export function memoryNeed(layout: StateLayout): MemoryNeed {
   return { memory, total: memory + state };
 }
 
-/** A checkpoint in which every slot is valid (docs/format.md#checkpoints). */
+/** A checkpoint in which every slot is valid (docs/reference/format.md#checkpoints). */
 export function checkpointBytes({ numStorages, numSlots, slotBytes, propertyBytes }: StateLayout): number {
   let bytes = 0;
   for (let id = 0; id < numStorages; id++) {

@@ -1,5 +1,5 @@
 /**
- * Takes a stream of records (docs/bridge-protocol.md#records) into the open segment.
+ * Takes a stream of records (docs/reference/bridge-protocol.md#records) into the open segment.
  *
  *   records -> FrameChecker -> FrameEncoder -> SegmentBuffer
  *
@@ -179,7 +179,7 @@ export class RecordIntake {
     return true;
   }
 
-  /** A segment's first frame counts from the segment's start (docs/format.md#interleaved-frames), every other from the frame before. */
+  /** A segment's first frame counts from the segment's start (docs/reference/format.md#interleaved-frames), every other from the frame before. */
   private encode(words: Uint32Array, first: number, lo: number, hi: number): void {
     const { position } = this;
     const { open } = this.cutter;

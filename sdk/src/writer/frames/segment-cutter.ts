@@ -1,6 +1,6 @@
 /**
  * The open segment, and where it ends: CutPolicy, snapshots and the caller ask for cuts, which are made here by the rules of
- * docs/durability.md#where-a-segment-ends. Times in ps as two u32 halves, because they are compared once per frame.
+ * docs/explanation/durability.md#where-a-segment-ends. Times in ps as two u32 halves, because they are compared once per frame.
  */
 import { finish, StepSequence, type Steps } from '../../state/steps.js';
 import type { StorageState } from '../../state/storage-state.js';

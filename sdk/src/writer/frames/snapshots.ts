@@ -1,4 +1,4 @@
-/** Collects SNAPSHOT records (docs/bridge-protocol.md#records) until the frame they precede, whose checkpoint they become part of. */
+/** Collects SNAPSHOT records (docs/reference/bridge-protocol.md#records) until the frame they precede, whose checkpoint they become part of. */
 import { UscopeError } from '../../base/errors.js';
 import { payloadRecords } from '../../format/record.js';
 import { BlockLoad } from '../../state/checkpoint-load.js';

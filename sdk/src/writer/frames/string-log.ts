@@ -17,7 +17,7 @@ export class StringLog {
   ) {}
 
   /**
-   * Takes the string of a STRING record (docs/bridge-protocol.md#records). Resent strings are dropped.
+   * Takes the string of a STRING record (docs/reference/bridge-protocol.md#records). Resent strings are dropped.
    * @throws UscopeError BRIDGE_RECORD when an index is left out.
    */
   take(words: Uint32Array, record: number): void {

@@ -1,6 +1,7 @@
 /**
- * What gathers the trace summary (TSUM, docs/format.md#trace-summary) as frames pass. The writer knows no CPU: a protocol implements this and is injected.
+ * What gathers the trace summary (TSUM, docs/reference/format.md#trace-summary) as frames pass. The writer knows no CPU: a protocol implements this and is injected.
  */
+
 import type { TraceSummary } from '../../format/tsum.js';
 import type { Action, Schema } from '../../format/types.js';
 
@@ -69,3 +70,20 @@ export interface Summarizer {
 }
 
 export type SummarizerFactory = (schema: Schema) => Summarizer;
+
+const SUMMARY_SHARE = 16;
+const MIN_SUMMARY_BYTES = 4096;
+
+/** Bytes that the summary may take in a file that is to be small: one that a flight recorder made, or one with the option `small`. */
+export function summaryBudget(segmentBytes: number): number {
+  return Math.max(MIN_SUMMARY_BYTES, Math.floor(segmentBytes / SUMMARY_SHARE));
+}
+
+/** The summary of a trace without summarizer (docs/reference/format.md#trace-summary). */
+export const EMPTY_SUMMARY: TraceSummary = {
+  baseIntervalCycles: 1024,
+  fanOut: 4,
+  totalInstructions: 0n,
+  density: [],
+  counters: [],
+};

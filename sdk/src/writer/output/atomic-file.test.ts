@@ -110,7 +110,7 @@ describe('a file that this process acts on', () => {
     await replaceFile(path, '{"long":1}', 0o600);
     await symlink(path, link);
     await expect(readOwnFile(link, 100)).rejects.toThrow('it is a symbolic link');
-    await expect(readOwnFile(directory, 100)).rejects.toThrow('it is no ordinary file');
+    await expect(readOwnFile(directory, 100)).rejects.toThrow('it is not an ordinary file');
     await expect(readOwnFile(path, 9)).rejects.toThrow('it has more than 9 bytes');
     await chmod(path, 0o666);
     await expect(readOwnFile(path, 100)).rejects.toThrow('others may write it (mode 0666)');

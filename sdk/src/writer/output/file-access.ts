@@ -14,7 +14,7 @@ export interface Access {
 
 /**
  * Gives a file the mode of `sources`, and their owner and group where this process may. Of several sources the file is open to those who may
- * read all of them. Where it cannot have the group, a group may do what everyone may. Sources that are no files (URLs, `-`) count for nothing.
+ * read all of them. Where it cannot have the group, a group may do what everyone may. Sources that are not files (URLs, `-`) count for nothing.
  */
 export async function giveAccessOf(sources: readonly string[], file: FileHandle): Promise<void> {
   const access = await accessOf(sources);

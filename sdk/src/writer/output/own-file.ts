@@ -28,14 +28,14 @@ export function distrustOf({ uid, mode }: Ownership): string | null {
 /**
  * The content of a file of our own; null: there is none.
  * @param mostBytes longer files are refused
- * @throws UscopeError READER_UNTRUSTED: another user may have written it; also a link, and what is no ordinary file
+ * @throws UscopeError READER_UNTRUSTED: another user may have written it; also a link, and what is not an ordinary file
  */
 export function readOwnFileSync(path: string, mostBytes: number): string | null {
   const file = openNoFollow(path);
   if (file === null) return null;
   try {
     const found = fstatSync(file);
-    if (!found.isFile()) throw untrusted(path, 'it is no ordinary file');
+    if (!found.isFile()) throw untrusted(path, 'it is not an ordinary file');
     const why = distrustOf(found);
     if (why !== null) throw untrusted(path, why);
     if (found.size > mostBytes) throw untrusted(path, `it has more than ${mostBytes} bytes`);

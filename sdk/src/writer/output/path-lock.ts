@@ -25,7 +25,7 @@ export interface PathLock {
 }
 
 export interface PathLockOptions {
-  /** The file will only be read: a directory in which nothing can be created is no obstacle. */
+  /** The file will only be read: a directory in which nothing can be created is not an obstacle. */
   readonly onlyReads?: boolean | undefined;
   /** Without a sign of life for as long, this holder may be taken for dead by other hosts. */
   readonly leaseMs?: number | undefined;

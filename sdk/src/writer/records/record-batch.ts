@@ -1,4 +1,4 @@
-/** Builds records (docs/bridge-protocol.md#records) in a growing buffer: the in-process counterpart of the C client's chunk. */
+/** Builds records (docs/reference/bridge-protocol.md#records) in a growing buffer: the in-process counterpart of the C client's chunk. */
 import {
   EVENT_INLINE_BYTES,
   eventExtraRecords,

@@ -9,7 +9,7 @@ const MASK_64 = 0xffff_ffff_ffff_ffffn;
 
 /**
  * The u64 form of a value for a field: negative values of signed fields sign-extended.
- * @throws UscopeError OP_VALUE when it does not fit the type or is no label of the enum.
+ * @throws UscopeError OP_VALUE when it does not fit the type or is not a label of the enum.
  */
 export function toFieldBits(schema: Schema, owner: string, field: FieldDef, value: FieldValue): bigint {
   const integer = toInteger(schema, owner, field, value);
@@ -39,7 +39,7 @@ function toInteger(schema: Schema, owner: string, field: FieldDef, value: FieldV
 
 function safeInteger(owner: string, value: number): bigint {
   if (!Number.isSafeInteger(value))
-    throw new UscopeError('OP_VALUE', `${owner}: ${value} is no exact integer; use a bigint`);
+    throw new UscopeError('OP_VALUE', `${owner}: ${value} is not an exact integer; use a bigint`);
   return BigInt(value);
 }
 
@@ -47,7 +47,7 @@ function enumValue(schema: Schema, owner: string, field: FieldDef, label: string
   const labels = field.type === FieldType.ENUM ? schema.enums[field.enumId].values : [];
   const found = labels.find(({ name }) => name === label);
   if (found) return BigInt(found.value);
-  throw valueError(owner, field, `"${label}" is no value of ${describe(schema, field)}`);
+  throw valueError(owner, field, `"${label}" is not a value of ${describe(schema, field)}`);
 }
 
 function describe(schema: Schema, field: FieldDef): string {

@@ -22,10 +22,13 @@ import {
 import { crcInTurns } from '../file/crc-in-turns.js';
 import { FileStore } from '../file/file-store.js';
 import { SegmentList } from '../file/segment-list.js';
-import { summaryBudget } from '../file/summary-budget.js';
 import { createTraceFile } from '../file/trace-file.js';
-import { EMPTY_SUMMARY } from '../frames/empty-summary.js';
-import type { Summarizer, SummarizerFactory } from '../frames/summarizer.js';
+import {
+  EMPTY_SUMMARY,
+  type Summarizer,
+  type SummarizerFactory,
+  summaryBudget,
+} from '../frames/summarizer.js';
 import { inTurns, WalkSteps } from '../frames/turns.js';
 import { openIndexer } from '../guarded-indexer.js';
 import type { OpenOutput } from '../output/output-file.js';

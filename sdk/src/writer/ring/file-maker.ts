@@ -6,9 +6,9 @@ import { type AssemblySource, assemble } from './assembly.js';
 import { assemblyPath } from './layout.js';
 import { patientOutput } from './patient-output.js';
 import { publish, type SpoolFiles } from './spool-files.js';
-import { stringsOf } from './spool-strings.js';
 import type { SpoolUsage } from './spool-usage.js';
 import type { SpoolEntry } from './spooled-segment.js';
+import { stringsOf } from './string-file.js';
 import type { StringKeeper } from './string-keeper.js';
 
 const MIN_GROUP_BYTES = 16 * 1024;

@@ -1,4 +1,4 @@
-/** Names in the spool directory of a flight recorder (docs/flight-recorder.md). */
+/** Names in the spool directory of a flight recorder (docs/how-to/flight-recorder.md). */
 import { basename, join } from 'node:path';
 
 /** Trace path without its ending. */

@@ -1,5 +1,7 @@
 /** What a flight recorder gets. */
-import type { UscopeError } from '../../base/errors.js';
+
+import { UscopeError } from '../../base/errors.js';
+import type { Schema } from '../../format/types.js';
 import type { TriggerFile } from '../contract/ring-report.js';
 import type { TriggerSource } from './trigger-scan.js';
 
@@ -22,3 +24,16 @@ export type Span = { readonly ps: bigint } | { readonly cycles: bigint };
 
 export const MIN_RING_BYTES = 64 * 1024;
 export const DEFAULT_TRIGGER_FILES = 8;
+
+/** The simulated time in ps that a flight recorder keeps at least; null: none was asked for. @throws UscopeError SCHEMA_CLOCK */
+export function spanOf(schema: Schema, span: Span | undefined): bigint | null {
+  if (span === undefined) return null;
+  if ('ps' in span) return span.ps;
+  const [clock] = schema.clocks;
+  if (clock && clock.periodPs > 0) return span.cycles * BigInt(clock.periodPs);
+  const which = clock ? `the period of its first clock, "${clock.name}", is unknown` : 'it has no clock';
+  throw new UscopeError(
+    'SCHEMA_CLOCK',
+    `the last ${span.cycles} cycles of the trace cannot be kept: ${which}; give a time`,
+  );
+}

@@ -14,7 +14,7 @@ import type { RingStats, RingWriter } from './ring-writer.js';
 import type { SpoolHeader } from './spool-content.js';
 import { resumeRing } from './spool-start.js';
 
-/** What a dead client recorded and had not sent (docs/client-memory.md). */
+/** What a dead client recorded and had not sent (docs/reference/bridge-protocol.md#memory-of-a-local-client). */
 export interface ClientRecords {
   /** In the order of the stream; each array is valid until the next is asked for. */
   records(): Iterable<Uint32Array>;

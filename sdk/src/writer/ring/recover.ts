@@ -10,8 +10,7 @@ import { stringsPath } from './layout.js';
 import { type ClientRecords, type Makers, recoverWithRecords, type TakenRecords } from './recover-records.js';
 import { readSpool, readSpoolHeader, type SpoolContent, type SpoolHeader } from './spool-content.js';
 import { SpoolFiles } from './spool-files.js';
-import { stringsOf } from './spool-strings.js';
-import { StringFile } from './string-file.js';
+import { StringFile, stringsOf } from './string-file.js';
 
 export interface SpoolRecovery {
   /** Of the client whose trace it is. */

@@ -27,8 +27,8 @@ import {
   withMembers,
 } from '../../../../test/support/ring-traces.js';
 import { openTraceFile } from '../../reader/node.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import type { OpenOutput } from '../output/output-file.js';
+import { createCpuSummarizer } from '../summary/cpu-summarizer.js';
 import { createRing, type RingOptions, recoverSpool, resumeRing } from './index.js';
 
 // The disk is tried in hundreds of states.

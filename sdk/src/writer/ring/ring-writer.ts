@@ -1,4 +1,4 @@
-/** A writer that keeps only the newest part of a trace (docs/flight-recorder.md): the ordinary writer on a spool, and its triggers. */
+/** A writer that keeps only the newest part of a trace (docs/how-to/flight-recorder.md): the ordinary writer on a spool, and its triggers. */
 import { appendAll } from '../../base/arrays.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { Schema } from '../../format/types.js';

@@ -23,10 +23,10 @@ import {
 } from '../../../../test/support/ring-traces.js';
 import { Action, SessionStatus } from '../../format/index.js';
 import { fileSource, nodeCodec, openTraceFile } from '../../reader/node.js';
-import { createCpuSummarizer } from '../../semantics/cpu/index.js';
 import { verifyTrace } from '../../tools/verify/index.js';
 import type { OpenOutput } from '../output/output-file.js';
 import { RecordBatch } from '../records/record-batch.js';
+import { createCpuSummarizer } from '../summary/cpu-summarizer.js';
 import { createRing, recoverSpool, resumeRing } from './index.js';
 
 // Properties of recordings, each of many segments.

@@ -28,7 +28,7 @@ export async function readSpoolHeader(files: SpoolFiles): Promise<SpoolHeader | 
 }
 
 /**
- * Header and preamble of a trace file of ours, and what `readMore` makes of it. null: there is none, it is no trace, or its creation was
+ * Header and preamble of a trace file of ours, and what `readMore` makes of it. null: there is none, it is not a trace, or its creation was
  * not completed.
  */
 export async function readTraceHeader<T>(
@@ -64,7 +64,7 @@ export async function readTraceHeader<T>(
 export interface SpoolContent {
   readonly entries: readonly SpoolEntry[];
   readonly newest: SpooledSegment | null;
-  /** Files of segments that are no part of it: torn, or cut off by one that is damaged. */
+  /** Files of segments that are not part of it: torn, or cut off by one that is damaged. */
   readonly dropped: readonly number[];
   /** Segments that were durable and cannot be read. */
   readonly damaged: readonly number[];

@@ -13,8 +13,7 @@ import { checkpointInterval, clearPath, createTraceFile, type TraceFile } from '
 import { DEFAULT_HARD_BYTES, DEFAULT_SOFT_BYTES } from '../frames/cut-policy.js';
 import { FrameChecker } from '../frames/frame-checker.js';
 import { granted } from '../frames/memory-need.js';
-import { type ReplayedSegment, replaySteps } from '../frames/replay-steps.js';
-import { inTurns, WalkSteps } from '../frames/turns.js';
+import { inTurns, type ReplayedSegment, replaySteps, WalkSteps } from '../frames/turns.js';
 import { ioError, type OpenOutput, openNodeOutput, syncDirectory } from '../output/output-file.js';
 import { RecordWriter } from '../record-writer.js';
 import { refuseDamaged } from '../resume.js';
@@ -27,15 +26,13 @@ import {
   stringsPath,
   triggerPath,
 } from './layout.js';
-import type { RingOptions } from './options.js';
+import { type RingOptions, spanOf } from './options.js';
 import { RingWriter } from './ring-writer.js';
-import { spanOf } from './span.js';
 import { Spool } from './spool.js';
 import { readSpool, readSpoolHeader, type SpoolContent, type SpoolHeader } from './spool-content.js';
 import { makeDirectory, removeSpool, SpoolFiles } from './spool-files.js';
-import { stringsOf } from './spool-strings.js';
 import { onDisk, type SpooledSegment } from './spooled-segment.js';
-import { closedOnFailure, StringFile } from './string-file.js';
+import { closedOnFailure, StringFile, stringsOf } from './string-file.js';
 import { StringKeeper } from './string-keeper.js';
 import { TriggerScan } from './trigger-scan.js';
 
@@ -119,7 +116,8 @@ async function clearSpool(directory: string, open: OpenOutput): Promise<void> {
   const kind = await stat(directory).catch(() => null);
   if (kind === null) return;
   const files = new SpoolFiles(directory, open);
-  const detail = 'something that is no spool of a flight recorder is there; remove it or choose another name';
+  const detail =
+    'something that is not a spool of a flight recorder is there; remove it or choose another name';
   if (!kind.isDirectory() || !(await files.names()).every(isSpoolName)) {
     throw new UscopeError('WRITER_EXISTS', detail, { file: directory });
   }

@@ -1,5 +1,5 @@
 /** What a spool takes on disk, and what the file that would be made of it would take. */
-import { summaryBudget } from '../file/summary-budget.js';
+import { summaryBudget } from '../frames/summarizer.js';
 import { onDisk, type SpoolEntry } from './spooled-segment.js';
 import type { StringKeeper } from './string-keeper.js';
 

@@ -9,6 +9,8 @@ import { crc32 } from '#platform/crc32';
 import { align8, ByteReader, ByteWriter } from '../../base/bytes.js';
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import type { OutputFile } from '../output/output-file.js';
+import type { SpoolFiles } from './spool-files.js';
+import type { SpoolEntry } from './spooled-segment.js';
 
 const STRINGS_MAGIC = 0x52545375; // "uSTR"
 const HEADER_BYTES = 24;
@@ -164,4 +166,29 @@ function decodeGroup(bytes: Uint8Array, index: number): Group | null {
   new DataView(copy.buffer).setUint32(CRC_OFFSET, 0, true);
   if (crc32(copy) !== crc) return null;
   return { first, texts: Array.from({ length: count }, () => reader.bytes(reader.u32()).slice()) };
+}
+
+/**
+ * The strings of a client from the first one on, with their indices: those kept of segments let go, then those of the segments given.
+ * @param gone may grow meanwhile, and hold strings of the segments given already
+ */
+export async function* stringsOf(
+  files: SpoolFiles,
+  gone: { all(): AsyncIterable<IndexedText> } | null,
+  segments: readonly SpoolEntry[],
+): AsyncGenerator<IndexedText> {
+  const [first] = segments;
+  const end = first ? Number(first.nextString) - first.numStrings : 0;
+  if (end > 0 && gone) {
+    for await (const one of gone.all()) {
+      if (one.index >= end) break;
+      yield one;
+    }
+  }
+  for (const { ordinal, numStrings, nextString } of segments) {
+    if (numStrings === 0) continue;
+    const { strings } = (await files.readSegment(ordinal)).record;
+    const start = Number(nextString) - numStrings;
+    for (const [i, text] of strings.entries()) yield { index: start + i, text };
+  }
 }

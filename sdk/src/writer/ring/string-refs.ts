@@ -1,4 +1,4 @@
-/** Which strings the kept segments refer to (FT_STRING_REF, docs/format.md#string-table), and their new numbers. */
+/** Which strings the kept segments refer to (FT_STRING_REF, docs/reference/format.md#string-table), and their new numbers. */
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { ItemTag } from '../../format/frame-cursor.js';
 import { Action, type Schema } from '../../format/types.js';

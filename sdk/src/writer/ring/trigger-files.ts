@@ -7,9 +7,9 @@ import { triggerPath } from './layout.js';
 import type { RingOptions } from './options.js';
 import type { Trigger } from './ring-record.js';
 import type { SpoolFiles } from './spool-files.js';
-import { stringsOf } from './spool-strings.js';
 import type { SpoolUsage } from './spool-usage.js';
 import type { SpoolEntry } from './spooled-segment.js';
+import { stringsOf } from './string-file.js';
 import type { StringKeeper } from './string-keeper.js';
 
 interface Request {

@@ -1,4 +1,4 @@
-/** File header and preamble (docs/format.md#file-header, #preamble): vectors. */
+/** File header and preamble (docs/reference/format.md#file-header, #preamble): vectors. */
 import { hex, toHex } from './hex.js';
 import { schema, vector } from './vector.js';
 

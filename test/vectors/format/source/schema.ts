@@ -1,4 +1,4 @@
-/** Schema chunk (docs/format.md#schema): vectors. */
+/** Schema chunk (docs/reference/format.md#schema): vectors. */
 import { hex } from './hex.js';
 import { BOOL, CLOCK, ENUM, field, ROOT, STRING_REF, schema, U16, U32, U64, vector } from './vector.js';
 

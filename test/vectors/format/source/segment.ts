@@ -1,4 +1,4 @@
-/** Segment header, checkpoints, frames, commit record (docs/format.md#segments): vectors. */
+/** Segment header, checkpoints, frames, commit record (docs/reference/format.md#segments): vectors. */
 import { hex, toHex } from './hex.js';
 import { BOOL, ENUM, field, schema, U16, U32, vector } from './vector.js';
 

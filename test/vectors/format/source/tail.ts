@@ -1,4 +1,4 @@
-/** What is written when a trace is finalized (docs/format.md#sections), and compressed blobs (docs/format.md#compression): vectors. */
+/** What is written when a trace is finalized (docs/reference/format.md#sections), and compressed blobs (docs/reference/format.md#compression): vectors. */
 import { hex, toHex } from './hex.js';
 import { vector } from './vector.js';
 

@@ -21,7 +21,7 @@ export interface InspectAnswer {
 
 /** Cycles over which the rate of a counter is taken. */
 export const RATE_CYCLES = 256;
-/** By role of a property: docs/format.md#storage-properties. */
+/** By role of a property: docs/reference/format.md#storage-properties. */
 const ROLES: Readonly<Record<number, string>> = { 1: 'head', 2: 'tail' };
 const FEW = 64;
 const MAX_LISTED = 4096;

@@ -1,5 +1,5 @@
 /**
- * Where the cycles of a run went: for each instruction of the program how often it retired, the cycles from the retirement before it to its
+ * The profile of a run: for each instruction of the program how often it retired, the cycles from the retirement before it to its
  * own, and the stalls of the core in them. The cycles of all instructions add up to those of the run up to the last retirement.
  */
 import * as cpu from 'uscope/cpu';

@@ -1,37 +1,46 @@
-/** All questions by name. A new one is a file of this folder and a line here, or in `on-demand.ts` with its name here; pages import only the types. */
-
-import { loadPart } from '../../model/load.js';
-import type { HELPER_QUESTIONS } from './helper-table.js';
-import type * as onDemand from './on-demand.js';
+/** All questions by name. A new one is a file of this folder and a line here; pages import only the types. */
+import { searchNames as namesOf, type SearchNames } from 'uscope/search';
+import { find } from './find.js';
+import { inFlight } from './in-flight.js';
+import { inspect } from './inspect.js';
+import { nearest } from './nearest.js';
+import { profile, profileProgress } from './profile.js';
 import type { Question } from './question.js';
+import { relations } from './relations.js';
+import { retired, rowOfRetired } from './retired.js';
+import { series } from './series.js';
+import { statistics, statisticsProgress } from './statistics.js';
+import { timelineText } from './timeline-text.js';
+import { transactions } from './transactions.js';
+import { window } from './window.js';
 
-type OnDemand = typeof onDemand;
+/** Answered at once by a worker that is not in the middle of something. */
+const alive: Question<null, true> = async () => true;
 
-/** Answered by the data worker with a part of its script that is fetched when it is first needed. */
-function later<K extends keyof OnDemand>(kind: K): OnDemand[K] {
-  const question: Question<never, unknown> = async (args, context, signal) => {
-    const { [kind]: answer } = await loadPart<OnDemand>('questions');
-    return (answer as Question<never, unknown>)(args, context, signal);
-  };
-  return question as unknown as OnDemand[K];
-}
+/** What patterns can name: for completion. */
+const searchNames: Question<null, SearchNames> = async (_, { trace, core }) => namesOf(trace, core);
 
-/** Answered by the data worker. */
 export const QUESTIONS = {
-  inFlight: later('inFlight'),
-  inspect: later('inspect'),
-  nearest: later('nearest'),
-  relations: later('relations'),
-  retired: later('retired'),
-  rowOfRetired: later('rowOfRetired'),
-  searchNames: later('searchNames'),
-  series: later('series'),
-  timelineText: later('timelineText'),
-  transactions: later('transactions'),
-  window: later('window'),
+  alive,
+  find,
+  inFlight,
+  inspect,
+  nearest,
+  profile,
+  profileProgress,
+  relations,
+  retired,
+  rowOfRetired,
+  searchNames,
+  series,
+  statistics,
+  statisticsProgress,
+  timelineText,
+  transactions,
+  window,
 } as const;
 
-export type Questions = typeof QUESTIONS & typeof HELPER_QUESTIONS;
+export type Questions = typeof QUESTIONS;
 export type QuestionKind = keyof Questions;
 export type Args<K extends QuestionKind> = Parameters<Questions[K]>[0];
 export type Answer<K extends QuestionKind> = Awaited<ReturnType<Questions[K]>>;

@@ -1,4 +1,4 @@
-/** Of a trace without cores: only the axis, which the tracks below share. There is only time to move in. */
+/** The form of a trace without cores: only the axis, which the tracks below share. There is only time to move in. */
 import type { Frame } from '../frame.js';
 import { type AxisSpec, type Form, type Hit, type Needs, NOTHING_ELSE, type Point } from './form.js';
 import type { Ground } from './ground.js';

@@ -1,10 +1,10 @@
 /** Which form a picture has: by zoom, or as the user chose. */
-import { partNow } from '../../model/load.js';
 import { rowHeight, type View } from '../../model/view.js';
 import { type FormName, MIN_BOX_HEIGHT, MIN_ROWS_SCALE, type Settings } from '../settings.js';
 import { Classic } from './classic.js';
+import { Folded } from './folded.js';
 import type { Form } from './form.js';
-import type * as onDemand from './on-demand.js';
+import { Straight } from './straight.js';
 import { Strip } from './strip.js';
 
 export function chooseForm(view: View, { form }: Pick<Settings, 'form'>): FormName {
@@ -15,15 +15,14 @@ export function chooseForm(view: View, { form }: Pick<Settings, 'form'>): FormNa
 
 /** One of each: they keep what they need from one picture to the next. */
 export class Forms {
-  private readonly made: Partial<Record<FormName, Form>> = { classic: new Classic(), strip: new Strip() };
+  private readonly made: Readonly<Record<FormName, Form>> = {
+    classic: new Classic(),
+    folded: new Folded(),
+    straight: new Straight(),
+    strip: new Strip(),
+  };
 
   get(name: FormName): Form {
-    this.made[name] ??= otherForm(name);
     return this.made[name];
   }
-}
-
-function otherForm(name: FormName): Form {
-  const { Folded, Straight } = partNow<typeof onDemand>('forms');
-  return name === 'folded' ? new Folded() : new Straight();
 }

@@ -1,4 +1,4 @@
-/** Where a form moves: the view, the size of the plot, and where the instructions are. */
+/** The ground on which a form moves: the view, the size of the plot, and where the instructions are. */
 import type { PlotSize, RowLines, View } from '../../model/view.js';
 import type { Colouring } from '../colouring.js';
 import type { RowStore } from '../row-store.js';

@@ -105,7 +105,7 @@ function addStages(
   const last = stageStart[row + 1]!;
   for (let i = stageStart[row]!; i < last; i++) {
     const index = stage[i]!;
-    // The last numbers are no stages.
+    // The last numbers are not stages.
     if (index >= Math.min(stages, NOWHERE)) continue;
     const to = i + 1 < last ? baseCycle + stageCycle[i + 1]! : over;
     counter.span(baseCycle + stageCycle[i]!, to, Column.STAGES + index);

@@ -1,4 +1,4 @@
-/** Where sums come from: blocks where a pixel holds few cycles, else the index, for the range in sight; until that is here, what came before. */
+/** Chooses the source of sums: blocks where a pixel holds few cycles, else the index, for the range in sight; until that is here, what came before. */
 import type { SumsRange, TraceInfo } from '../../data/protocol.js';
 import { IntervalSums, type Sums, type SumsPart } from '../../model/sums.js';
 import type { PlotSize, View } from '../../model/view.js';

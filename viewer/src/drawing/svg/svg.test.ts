@@ -124,7 +124,7 @@ describe('text and lines', () => {
     expect(svg).toContain('M12 10A2 2 0 0 1 8 10A2 2 0 0 1 12 10');
   });
 
-  it('refuses to clip to what is no rectangle', () => {
+  it('refuses to clip to what is not a rectangle', () => {
     expect(() =>
       paint((one) => {
         one.beginPath();

@@ -26,7 +26,7 @@ export function Editor() {
     });
   };
   const onKeyDown = (event: KeyboardEvent): void => {
-    // Letters typed here are no commands of the picture.
+    // Letters typed here are not commands of the picture.
     event.stopPropagation();
     const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {

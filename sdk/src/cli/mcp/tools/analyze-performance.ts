@@ -1,11 +1,7 @@
 /** Tool analyze_performance: IPC, flushes, stalls, latencies of cores over a range. */
 import * as z from 'zod';
-import {
-  analyzePerformance,
-  type CoreReport,
-  type Distribution,
-  type SeriesReport,
-} from '../../../semantics/cpu/analysis/index.js';
+import { analyzePerformance } from '../../../semantics/cpu/analysis/analyze.js';
+import type { CoreReport, Distribution, SeriesReport } from '../../../semantics/cpu/analysis/report.js';
 import { findCore } from '../../../semantics/cpu/index.js';
 import { ending, offsetOf, page, shortLists } from './answer.js';
 import { boundsOf, cursor, file, limit, range } from './arguments.js';

@@ -1,6 +1,7 @@
 /** Tool buffer_occupancy: how full buffers were over a range. */
 import * as z from 'zod';
-import { findCore, type OccupancyReport, occupancy } from '../../../semantics/cpu/index.js';
+import { findCore } from '../../../semantics/cpu/index.js';
+import { type OccupancyReport, occupancy } from '../../../semantics/storages/occupancy.js';
 import { ending, offsetOf, page } from './answer.js';
 import { boundsOf, core, cursor, file, limit, points, range } from './arguments.js';
 import { defineTool } from './tool.js';

@@ -1,6 +1,8 @@
 /** Tool counter_values: counters over a range. */
 import * as z from 'zod';
-import { type CounterReport, counters, findCore } from '../../../semantics/cpu/index.js';
+import { findCore } from '../../../semantics/cpu/index.js';
+import type { CounterReport } from '../../../semantics/storages/counter-work.js';
+import { counters } from '../../../semantics/storages/counters.js';
 import { ending, offsetOf, page } from './answer.js';
 import { boundsOf, core, cursor, file, limit, points, range } from './arguments.js';
 import { defineTool } from './tool.js';

@@ -18,7 +18,7 @@ const input = {
     .describe('Which core or scope of a is compared with which of b; default: those of equal names'),
   ...range,
   ignore_order: z.boolean().default(false).describe('By time: any order within an instant will do'),
-  common_only: z.boolean().default(false).describe('What only one trace has is no difference'),
+  common_only: z.boolean().default(false).describe('What only one trace has is not a difference'),
   first_only: z.boolean().default(false).describe('Look for the first difference alone: quicker, no summary'),
   context: z.number().int().min(0).max(20).default(5).describe('Items shown around the first difference'),
 };

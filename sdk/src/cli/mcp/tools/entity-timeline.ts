@@ -2,8 +2,9 @@
 import * as z from 'zod';
 import { UscopeError } from '../../../base/errors.js';
 import type { Trace } from '../../../reader/index.js';
-import { type CpuCore, findCore, type Instruction, instructions } from '../../../semantics/cpu/index.js';
-import type { TimelineRange } from '../../../semantics/timeline/timeline-range.js';
+import { type CpuCore, findCore, type Instruction } from '../../../semantics/cpu/index.js';
+import { instructions } from '../../../semantics/instructions/instructions.js';
+import type { TimelineRange } from '../../../semantics/timeline/selection.js';
 import { instructionJson } from '../../timeline/json.js';
 import { type Request, resolveRange } from '../../timeline/range.js';
 import { Budget, ending, offsetOf, shortLists } from './answer.js';

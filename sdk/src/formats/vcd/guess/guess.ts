@@ -29,7 +29,7 @@ export async function guessMap(header: VcdHeader, pieces: AsyncIterator<Uint8Arr
   if (!clock) {
     throw new UscopeError(
       'CONVERT_SOURCE',
-      'no signal is called like a clock (clk, clock, clk_i) and rises twice in the beginning of the file; write a map by hand (docs/formats/vcd.md)',
+      'no signal is called like a clock (clk, clock, clk_i) and rises twice in the beginning of the file; write a map by hand (docs/reference/formats/vcd.md)',
     );
   }
   const reset = guessReset(signals, activity);

@@ -1,5 +1,5 @@
 /**
- * `channels`: `NAME: {valid: CONDITION, ready: CONDITION, fields: {addr: SIGNAL}}` become transactions (docs/transactions.md): each begins when
+ * `channels`: `NAME: {valid: CONDITION, ready: CONDITION, fields: {addr: SIGNAL}}` become transactions (docs/how-to/transactions.md): each begins when
  * it is offered and ends when it is accepted, with the fields as they are then.
  */
 

@@ -12,7 +12,7 @@ export function planCounter(scope: PlanScope, entry: EntryReader): void {
     const total = scope.follow(entry.needed(entry.fixedKeys(['total']), 'total', 'total: SIGNAL'));
     const [piece, more] = piecesOf('count', total);
     if (more || total.kind !== 'bits')
-      throw new UscopeError('CONVERT_OPTION', `${total.path} is no number of up to 64 bits`);
+      throw new UscopeError('CONVERT_OPTION', `${total.path} is not a number of up to 64 bits`);
     scope.recorders.push((run) => {
       const cells = new FollowedCells(run, run.storage(path), entry.name);
       cells.add(0, 0, piece);

@@ -60,7 +60,7 @@ function numbered(width: number): string[] {
 function check(name: string, labels: readonly string[], numbers: readonly number[]): void {
   const wrong = numbers.findIndex((number) => !Number.isSafeInteger(number) || number < 0);
   if (wrong >= 0)
-    throw new UscopeError('CONVERT_OPTION', `the value of "${labels[wrong]}" is no number below 2^53`);
+    throw new UscopeError('CONVERT_OPTION', `the value of "${labels[wrong]}" is not a number below 2^53`);
   const odd = labels.find((label) => !isName(label) || label === OTHER);
   if (odd !== undefined) throw new UscopeError('CONVERT_OPTION', `"${odd}" cannot be the name of a state`);
   if (labels.length > MAX_VALUES)

@@ -41,7 +41,7 @@ export function packedField(scope: PlanScope, name: string, signal: string, bits
   if (bits < 1 || whole.width % bits !== 0)
     throw new UscopeError(
       'CONVERT_OPTION',
-      `${whole.path} has ${whole.width} bits, which is no multiple of bits: ${bits}`,
+      `${whole.path} has ${whole.width} bits, which is not a multiple of bits: ${bits}`,
     );
   const slots = Array.from(
     { length: whole.width / bits },

@@ -17,7 +17,7 @@ export interface StepListener {
   dumping(isOn: boolean, time: number): void;
 }
 
-/** A vector of a million bits, or a long string; more is no VCD. */
+/** A vector of a million bits, or a long string; more is not VCD. */
 const MAX_TOKEN_BYTES = 16 * 1024 * 1024;
 
 const HASH = 0x23;
@@ -136,12 +136,12 @@ export class ChangeReader {
         for (; at < end && bytes[at] > 32; at++) {
           const digit = bytes[at] - 48;
           if (bytes[at] === POINT && at > i + 1) break;
-          if (digit < 0 || digit > 9) this.fail('CONVERT_FORMAT', 'a time is no number', start);
+          if (digit < 0 || digit > 9) this.fail('CONVERT_FORMAT', 'a time is not a number', start);
           time = time * 10 + digit;
         }
         if (bytes[at] === POINT) at = this.fraction(bytes, start, at, end);
         if (at >= end) return start;
-        if (at === i + 1) this.fail('CONVERT_FORMAT', 'a time is no number', start);
+        if (at === i + 1) this.fail('CONVERT_FORMAT', 'a time is not a number', start);
         this.moveTo(time, start);
         i = at;
         continue;
@@ -213,7 +213,7 @@ export class ChangeReader {
     let at = point + 1;
     for (; at < end && bytes[at] > 32; at++) {
       const digit = bytes[at] - 48;
-      if (digit < 0 || digit > 9) this.fail('CONVERT_FORMAT', 'a time is no number', start);
+      if (digit < 0 || digit > 9) this.fail('CONVERT_FORMAT', 'a time is not a number', start);
       if (digit !== 0) isZero = false;
     }
     if (!isZero && at < end) this.odd('fraction', bytes, start, at);
@@ -232,7 +232,7 @@ export class ChangeReader {
     if (store.isDirty[signal] === 0) store.mark(signal);
   }
 
-  /** A single character for what is no single bit: the bits on its left are as of a vector that is too short. */
+  /** A single character for what is not a single bit: the bits on its left are as of a vector that is too short. */
   private scalarOfOther(signal: number, bit: number): void {
     const { store } = this;
     if (store.widths[signal] === 0) {
@@ -259,7 +259,7 @@ export class ChangeReader {
     let unknown = 0;
     for (let at = from; at < to; at++) {
       const bit = BIT[bytes[at]];
-      if (bit === 9) this.fail('CONVERT_FORMAT', `${shown(bytes, from, to)} is no vector`, from - 1);
+      if (bit === 9) this.fail('CONVERT_FORMAT', `${shown(bytes, from, to)} is not a vector`, from - 1);
       bits = (bits << 1) | (bit & 1);
       unknown = (unknown << 1) | (bit >>> 1);
     }
@@ -284,7 +284,7 @@ export class ChangeReader {
       const here = Math.min(left, 32);
       for (let k = 0; k < here && at >= from; k++, at--) {
         const bit = BIT[bytes[at]];
-        if (bit === 9) this.fail('CONVERT_FORMAT', `${shown(bytes, from, to)} is no vector`, from - 1);
+        if (bit === 9) this.fail('CONVERT_FORMAT', `${shown(bytes, from, to)} is not a vector`, from - 1);
         bits |= (bit & 1) << k;
         unknown |= (bit >>> 1) << k;
       }
@@ -305,7 +305,7 @@ export class ChangeReader {
     const value = Number(text);
     // Writers also print nan and inf.
     if (text === '' || (Number.isNaN(value) && !/^[+-]?(nan|inf|infinity)$/i.test(text)))
-      this.fail('CONVERT_FORMAT', `"r${text.slice(0, 40)}" is no real`, start);
+      this.fail('CONVERT_FORMAT', `"r${text.slice(0, 40)}" is not a real`, start);
     return value;
   }
 
@@ -362,7 +362,7 @@ export class ChangeReader {
         start,
       );
     const word = shown(bytes, start, wordEnd(bytes, start, end));
-    return this.fail('CONVERT_FORMAT', `${word} is no change of a value`, start);
+    return this.fail('CONVERT_FORMAT', `${word} is not a change of a value`, start);
   }
 
   private odd(kind: OddKind, bytes: Uint8Array, from: number, to: number): void {

@@ -121,7 +121,7 @@ function parseHeader(text: string, end: number, unit?: string): VcdHeader {
   const { writer, signals, oddities, timescale } = parser;
   const scale = unit === undefined ? parser.scale : scaleOf(unit);
   if (scale === null)
-    throw new UscopeError('CONVERT_OPTION', `"${unit}" is no unit of time; write it like unit=1ns`);
+    throw new UscopeError('CONVERT_OPTION', `"${unit}" is not a unit of time; write it like unit=1ns`);
   return {
     ...{ signals, vectors: joinBits(signals), oddities, writer, end },
     ...{ numerator: scale.numerator, denominator: scale.denominator },

@@ -1,4 +1,4 @@
-/** Rules of RVFI that a core may break (docs/trace-a-core-you-did-not-write.md#rules-of-the-interface). */
+/** Rules of RVFI that a core may break (docs/tutorials/trace-a-core-you-did-not-write.md#rules-of-the-interface). */
 import type { Wide } from '../sampling/probe.js';
 import type { RvfiInstruction } from './instruction.js';
 

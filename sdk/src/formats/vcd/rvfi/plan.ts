@@ -51,7 +51,7 @@ export function planRvfi(
   if (channels > MAX_CHANNELS || needed.insn.width !== channels * INSN_BITS || (xlen !== 32 && xlen !== 64)) {
     throw new UscopeError(
       'CONVERT_OPTION',
-      `${prefix}valid, insn and pc_rdata have ${channels}, ${needed.insn.width} and ${needed.pc_rdata.width} bits: that is no RVFI of 1 to ${MAX_CHANNELS} channels with 32 bits of code and 32 or 64 of address`,
+      `${prefix}valid, insn and pc_rdata have ${channels}, ${needed.insn.width} and ${needed.pc_rdata.width} bits: that is not RVFI of 1 to ${MAX_CHANNELS} channels with 32 bits of code and 32 or 64 of address`,
     );
   }
   const pins: Partial<Record<RvfiPin, FollowedPart>> = { ...needed };

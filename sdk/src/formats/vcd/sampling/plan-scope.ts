@@ -49,7 +49,7 @@ export class PlanScope {
 
   /** @throws UscopeError CONVERT_OPTION for a name that is none or that is there already */
   take(name: string): void {
-    if (!isName(name)) throw new UscopeError('CONVERT_OPTION', `"${name}" is no name: ${NAME_RULE}`);
+    if (!isName(name)) throw new UscopeError('CONVERT_OPTION', `"${name}" is not a name: ${NAME_RULE}`);
     if (this.taken.has(name))
       throw new UscopeError('CONVERT_OPTION', `scope "${this.name}" has "${name}" twice`);
     this.taken.add(name);

@@ -1,4 +1,4 @@
-/** The scope in which all channels of a map record their transfers (docs/transactions.md). */
+/** The scope in which all channels of a map record their transfers (docs/how-to/transactions.md). */
 import { FieldType } from '../../../format/types.js';
 import type { SchemaBuilder } from '../../../schema/index.js';
 import { FtrTag, PHASE_NAMES, RECORDING_PROTOCOL, ROOT_EVENTS, TYPE_NAMES } from '../../common/recording.js';

@@ -1,4 +1,4 @@
-/** Maps (docs/formats/vcd.md#maps): which signals of a waveform become what in a trace. YAML to a plan. */
+/** Maps (docs/reference/formats/vcd.md#maps): which signals of a waveform become what in a trace. YAML to a plan. */
 import type { Node } from 'yaml';
 import { isUscopeError, UscopeError } from '../../../base/errors.js';
 import type { DutProperties, Schema } from '../../../format/types.js';
@@ -133,7 +133,7 @@ class MapReader {
   private scope(entry: Entry, outer: Defaults): void {
     const what = `scope "${entry.key}"`;
     if (!isName(entry.key)) {
-      this.problem(entry, `"${entry.key}" is no name: ${NAME_RULE}`);
+      this.problem(entry, `"${entry.key}" is not a name: ${NAME_RULE}`);
       return;
     }
     const keys = this.nodes.fixedKeys(entry.value, what, SCOPE_KEYS);

@@ -4,9 +4,9 @@
  */
 import { UscopeError } from '../../../base/errors.js';
 import { MAX_PERIOD_PS } from '../../../schema/limits.js';
-import { createCpuSummarizer } from '../../../semantics/cpu/index.js';
 import { createSegmentIndexer } from '../../../trace-index/recording/segment-indexer.js';
 import { type TraceStats, TraceWriter } from '../../../writer/index.js';
+import { createCpuSummarizer } from '../../../writer/summary/cpu-summarizer.js';
 import { checkpointIntervalFor } from '../../common/checkpoint-interval.js';
 import type { ConversionContext, TraceTarget } from '../../common/foreign-format.js';
 import { ChangeReader, type StepListener } from '../read/changes.js';
@@ -236,7 +236,7 @@ class Sampler implements StepListener {
   }
 }
 
-/** From 0 to 1: x and z are no edges, nor is a value that the file begins with. */
+/** From 0 to 1: x and z are not edges, nor is a value that the file begins with. */
 function rises(store: SignalStore, { word, bit }: Domain): boolean {
   const was = ((store.bits[word] | store.unknown[word]) >>> bit) & 1;
   return was === 0 && (((store.nextBits[word] & ~store.nextUnknown[word]) >>> bit) & 1) === 1;

@@ -338,10 +338,10 @@ describe('the bytes', () => {
   });
 
   it.each([
-    ['#5\nq!\n', 'CONVERT_FORMAT', 'no change'],
-    ['#5\nb01a1 "\n', 'CONVERT_FORMAT', 'no vector'],
+    ['#5\nq!\n', 'CONVERT_FORMAT', 'not a change'],
+    ['#5\nb01a1 "\n', 'CONVERT_FORMAT', 'not a vector'],
     ['#5\n#4\n', 'CONVERT_FORMAT', 'goes back'],
-    ['#1x\n', 'CONVERT_FORMAT', 'no number'],
+    ['#1x\n', 'CONVERT_FORMAT', 'not a number'],
     ['pD 6 0 "\n', 'CONVERT_UNSUPPORTED', 'ports'],
     ['#99999999999999999999\n', 'CONVERT_UNSUPPORTED', '2^53'],
   ])('%j is %s', async (text, code, what) => {

@@ -1,4 +1,4 @@
-/** Where the members of the structures of sdk/kernel/blocks lie in WebAssembly's memory: offsets in words of 32 bits, sizes in bytes. */
+/** The layout of the structures of sdk/kernel/blocks in WebAssembly's memory: offsets in words of 32 bits, sizes in bytes. */
 
 /** `struct tracker_plan` */
 export const Plan = {

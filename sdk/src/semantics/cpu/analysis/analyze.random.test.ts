@@ -5,8 +5,9 @@ import { limitOfFile, MANY_CASES_MS } from '../../../../../test/support/limits.j
 import { type Model, PERIOD_PS, STAGES } from '../../../../../test/support/pipeline-model.js';
 import { analyze, build, generator, ROB_SLOTS, record } from '../../../../../test/support/recorded-run.js';
 import { memorySource, openTrace } from '../../../reader/index.js';
-import { findCore, instructions } from '../index.js';
-import type { CoreReport } from './index.js';
+import { instructions } from '../../instructions/instructions.js';
+import { findCore } from '../index.js';
+import type { CoreReport } from './report.js';
 
 // Hundreds of cases are tried, which a busy machine takes long for.
 limitOfFile(MANY_CASES_MS);

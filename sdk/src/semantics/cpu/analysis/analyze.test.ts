@@ -13,8 +13,9 @@ import {
 } from '../../../../../test/support/recorded-run.js';
 import type { Frame } from '../../../format/types.js';
 import { memorySource, openTrace } from '../../../reader/index.js';
-import { occupancy } from '../occupancy.js';
-import { analyzePerformance, type CoreReport } from './index.js';
+import { occupancy } from '../../storages/occupancy.js';
+import { analyzePerformance } from './analyze.js';
+import type { CoreReport } from './report.js';
 
 const born = (id: number) => set(0, id, 0, id);
 const enters = (id: number, stage: number) => event(0, ...u32(id), stage);

@@ -1,16 +1,14 @@
 /** Performance of the cores of a trace over a range, in one pass over the segments that the range touches. */
 import { UscopeError } from '../../../base/errors.js';
 import type { TimePs, Trace } from '../../../reader/index.js';
-import { askStretches, NotMergeable, type StretchRunner } from '../../common/stretches.js';
 import { segmentToBeginWith } from '../../lifecycle/history.js';
 import { SegmentAccess } from '../../lifecycle/segments.js';
 import { type CpuCore, findCore, findCores, requirePeriod } from '../cores.js';
 import { askedRange, coveredRange, MAX_POINTS } from '../query-range.js';
-import { continued } from './carry.js';
-import type { CoreAnalysis, CoreCarry } from './core-analysis.js';
+import type { CoreAnalysis } from './core-analysis.js';
 import { PERCENTILE_ERROR } from './histogram.js';
 import type { CoreReport, PerformanceReport } from './report.js';
-import { type AnalysisRange, type PerformancePart, type PerformanceStretch, StretchWalk } from './stretch.js';
+import { type AnalysisRange, emptyAnalyses, scanRange } from './scan.js';
 
 export interface PerformanceOptions {
   /** Start of the range, inclusive; default: the beginning of the trace. What lies outside the trace is not part of the range. */
@@ -31,12 +29,9 @@ export interface PerformanceOptions {
   readonly onProgress?: ((share: number) => void) | undefined;
   /** Ends the analysis: it then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Looks at stretches of a long range at once, for instance `TraceWorkers` over the same trace. The report is the same. */
-  readonly stretches?: StretchRunner | undefined;
+  /** Awaited between segments: see `RequestCall.pause` in workers/requests.ts. */
+  readonly pause?: (() => Promise<void>) | undefined;
 }
-
-/** The kind of work that `performanceStretch` does. */
-export const PERFORMANCE = 'performance';
 
 /** DUT property of traces made from formats without time: how their cycles were made up. */
 export const SYNTHETIC_TIME = 'time.synthetic';
@@ -55,7 +50,9 @@ export async function analyzePerformance(
   options: PerformanceOptions = {},
 ): Promise<PerformanceReport> {
   const range = await analysisRange(trace, options);
-  return reportOf(trace, range, await analysesOf(trace, range, options));
+  const analyses = await emptyAnalyses(trace, range);
+  await scanRange(trace, range, analyses, options);
+  return reportOf(trace, range, analyses);
 }
 
 /** @throws UscopeError as `analyzePerformance`, except for damage */
@@ -70,13 +67,7 @@ export async function analysisRange(trace: Trace, options: PerformanceOptions): 
   const asked = askedRange({ from: options.from, to: options.to, unit, core: cores[0] });
   const { from, to } = await coveredRange(trace, asked, requirePeriod(cores[0]));
   const first = await firstSegment(access, cores, from, lookback);
-  return { from, to, points, grain, lookback, first, scopes: cores.map(({ scopeId }) => scopeId) };
-}
-
-/** Analyses that have counted nothing yet. */
-export async function emptyAnalyses(trace: Trace, range: AnalysisRange): Promise<readonly CoreAnalysis[]> {
-  const stretch = { ...range, begin: range.first, end: range.first, carry: null };
-  return (await StretchWalk.of(trace, stretch)).analyses;
+  return { from, to, points, grain, first, cores };
 }
 
 export function reportOf(
@@ -118,56 +109,4 @@ async function firstSegment(
     if (entities) first = Math.min(first, await segmentToBeginWith(access, entities, from, lookback));
   }
   return first;
-}
-
-/** In stretches where that is worth it and gives the same as one scan, else in one. */
-async function analysesOf(
-  trace: Trace,
-  range: AnalysisRange,
-  { signal, onProgress: progress, stretches: runner }: PerformanceOptions,
-): Promise<readonly CoreAnalysis[]> {
-  const joined = runner && (await Joined.of(trace, range));
-  const isDone = await askStretches<PerformancePart, readonly CoreCarry[]>(trace, runner, {
-    kind: PERFORMANCE,
-    ...range,
-    signal,
-    progress,
-    work: (stretch, carry): PerformanceStretch => ({ ...range, ...stretch, carry }),
-    add: (part) => joined?.add(part) ?? false,
-    carry: () => joined?.carry ?? [],
-  });
-  if (isDone && joined) return joined.analyses;
-  const walk = await StretchWalk.of(trace, { ...range, begin: range.first, end: null, carry: null });
-  await walk.run({ signal, progress });
-  return walk.analyses;
-}
-
-/** The parts so far. */
-class Joined {
-  carry: readonly CoreCarry[] | null = null;
-  private lastPs: bigint | null = null;
-
-  private constructor(readonly analyses: readonly CoreAnalysis[]) {}
-
-  static async of(trace: Trace, range: AnalysisRange): Promise<Joined> {
-    return new Joined(await emptyAnalyses(trace, range));
-  }
-
-  /** False: the stretch did not begin with what the one before has ended with; nothing was added. @throws NotMergeable */
-  add({ cores, firstPs, lastPs }: PerformancePart): boolean {
-    const { carry } = this;
-    if (firstPs !== null && this.lastPs !== null && firstPs < this.lastPs)
-      throw new NotMergeable('time runs backwards');
-    const next = cores.map(({ before, after, part }, core) => {
-      const wasReplaced = part.pipeline?.wasReplaced ?? false;
-      return carry ? continued(carry[core], { before, after, wasReplaced }) : after;
-    });
-    if (next.some((one) => one === null)) return false;
-    this.carry = next as CoreCarry[];
-    this.lastPs = lastPs ?? this.lastPs;
-    cores.forEach(({ part }, core) => {
-      this.analyses[core].absorb(part);
-    });
-    return true;
-  }
 }

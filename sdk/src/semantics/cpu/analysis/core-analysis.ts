@@ -4,12 +4,12 @@ import type { LoadedSegment, Trace } from '../../../reader/index.js';
 import type { StorageState } from '../../../state/storage-state.js';
 import { CatalogCheckpoints } from '../../common/catalog-checkpoint.js';
 import type { CpuCore } from '../cores.js';
-import { type CounterPart, CounterStats } from './counter-stats.js';
-import { type FlushPart, FlushStats } from './flush-stats.js';
+import { CounterStats } from './counter-stats.js';
+import { FlushStats } from './flush-stats.js';
 import { Histogram } from './histogram.js';
 import { INSTRUCTION_CLASSES } from './instruction-class.js';
-import { BufferStats, type MeterPart } from './occupancy.js';
-import { type PipelineCarry, type PipelineOptions, type PipelinePart, PipelineStats } from './pipeline.js';
+import { BufferStats } from './occupancy.js';
+import { type PipelineOptions, PipelineStats } from './pipeline.js';
 import { CYCLE_COUNTERS, checksOf, counterNamed, RETIRED_COUNTERS, ratiosOf } from './ratios.js';
 import type {
   BufferFigures,
@@ -20,29 +20,12 @@ import type {
   SeriesReport,
   StallReport,
 } from './report.js';
-import { type StallPart, StallStats } from './stall-stats.js';
+import { StallStats } from './stall-stats.js';
 import { topDownOf } from './top-down.js';
 import type { CycleWindow } from './window.js';
 
 /** Called with the cursor on an op or event that concerns the core. */
 export type Handler = (cursor: FrameCursor) => void;
-
-/** What was counted of a core in a stretch: plain data. */
-export interface CorePart {
-  readonly pipeline: PipelinePart | null;
-  readonly stalls: StallPart | null;
-  readonly looseFlushes: FlushPart;
-  readonly buffers: readonly MeterPart[];
-  readonly counters: readonly CounterPart[];
-}
-
-/** What an analysis knows at the border of two stretches, and continues with: plain data. */
-export interface CoreCarry {
-  readonly pipeline: PipelineCarry | null;
-  /** Which slots are taken, one byte each. */
-  readonly buffers: readonly Uint8Array[];
-  readonly counters: readonly bigint[];
-}
 
 export class CoreAnalysis {
   readonly pipeline: PipelineStats | null;
@@ -51,8 +34,8 @@ export class CoreAnalysis {
   readonly stalls: StallStats | null;
   /** Of a core whose trace follows no instructions. */
   private readonly looseFlushes: FlushStats;
-  private readonly buffers: readonly BufferStats[];
-  private readonly counters: readonly CounterStats[];
+  readonly buffers: readonly BufferStats[];
+  readonly counters: readonly CounterStats[];
 
   /** @param before state in front of the range */
   constructor(
@@ -79,48 +62,6 @@ export class CoreAnalysis {
       const checkpoints = this.checkpoints[index];
       if (checkpoints) follower.continueFrom(checkpoints.at(segment));
     });
-  }
-
-  /** The stretch begins later than the range. @param cycle of its first frame in it; null: it has none yet */
-  openAt(cycle: number | null): void {
-    this.pipeline?.inFlight.openAt(cycle);
-    for (const { meter } of this.buffers) meter.openAt(cycle);
-  }
-
-  /** In front of the first frame of a segment. */
-  carry(): CoreCarry {
-    return {
-      pipeline: this.pipeline?.carry() ?? null,
-      buffers: this.buffers.map(({ taken }) => taken.slice()),
-      counters: this.counters.map(({ end }) => end),
-    };
-  }
-
-  /** Begins with what was known at a border. */
-  restore({ pipeline, buffers, counters }: CoreCarry): void {
-    if (pipeline) this.pipeline?.restore(pipeline);
-    for (const [index, buffer] of this.buffers.entries()) buffer.restore(buffers[index]);
-    for (const [index, counter] of this.counters.entries()) counter.restore(counters[index]);
-  }
-
-  /** @throws NotMergeable */
-  part(): CorePart {
-    return {
-      pipeline: this.pipeline?.part() ?? null,
-      stalls: this.stalls?.part() ?? null,
-      looseFlushes: this.looseFlushes.part(),
-      buffers: this.buffers.map(({ meter }) => meter.part()),
-      counters: this.counters.map((counter) => counter.part()),
-    };
-  }
-
-  /** Adds what the next stretch has counted. @throws NotMergeable */
-  absorb(part: CorePart): void {
-    if (part.pipeline) this.pipeline?.absorb(part.pipeline);
-    if (part.stalls) this.stalls?.absorb(part.stalls);
-    this.looseFlushes.absorb(part.looseFlushes);
-    for (const [index, { meter }] of this.buffers.entries()) meter.absorb(part.buffers[index]);
-    for (const [index, counter] of this.counters.entries()) counter.absorb(part.counters[index]);
   }
 
   /** By storage id and event type. */

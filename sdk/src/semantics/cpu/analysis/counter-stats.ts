@@ -1,17 +1,12 @@
 /** What a counter did in a range. Values are kept as u32 halves: this is the hot loop. */
+
+import { addTo } from '../../../base/arrays.js';
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action, type StorageDef } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
-import { addTo } from './merge.js';
 import type { CycleWindow } from './window.js';
 
 const TWO_32 = 2 ** 32;
-
-/** What a counter did in a stretch. */
-export interface CounterPart {
-  readonly end: bigint;
-  readonly deltas: Float64Array;
-}
 
 export class CounterStats {
   readonly name: string;
@@ -38,19 +33,11 @@ export class CounterStats {
     return (BigInt(this.hi) << 32n) | BigInt(this.lo);
   }
 
-  part(): CounterPart {
-    return { end: this.end, deltas: this.deltas };
-  }
-
-  absorb({ end, deltas }: CounterPart): void {
-    this.restore(end);
+  /** Adds what an index has counted. */
+  addCounted(end: bigint, deltas: Float64Array): void {
+    this.lo = Number(end & 0xffff_ffffn);
+    this.hi = Number(end >> 32n);
     addTo(this.deltas, deltas);
-  }
-
-  /** Goes on from a value. */
-  restore(value: bigint): void {
-    this.lo = Number(value & 0xffff_ffffn);
-    this.hi = Number(value >> 32n);
   }
 
   op(cursor: FrameCursor): void {

@@ -5,7 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { lacks } from '../../../../../test/support/needs.js';
 import { openTraceFile } from '../../../reader/node.js';
-import { analyzePerformance, type CoreReport, type PerformanceOptions } from './index.js';
+import { analyzePerformance, type PerformanceOptions } from './analyze.js';
+import type { CoreReport } from './report.js';
 
 const out = fileURLToPath(new URL('../../../../../verilator-demo/out', import.meta.url));
 const file = join(out, 'core0.uscope');

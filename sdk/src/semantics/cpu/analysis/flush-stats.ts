@@ -1,37 +1,29 @@
 /** Flushes and the instructions they squashed, by reason. */
+
+import { addTo } from '../../../base/arrays.js';
 import type { FrameCursor } from '../../../format/frame.js';
 import type { CoreEvent } from '../cores.js';
 import { type PayloadField, payloadField, readField } from '../payload-field.js';
-import { LabelIndex } from './labels.js';
-import { addTo, byName, namesOf } from './merge.js';
+import { byName, LabelIndex } from './labels.js';
 import type { FlushReport } from './report.js';
 import type { CycleWindow } from './window.js';
 
 interface Reason {
   flushes: number;
   squashed: number;
-  firstCycle: number;
   lastCycle: number;
 }
 
-/** What was counted in a stretch. Cycles are those of the window; without any flush, the first and last are -Infinity. */
-export interface FlushPart {
-  readonly names: readonly string[];
-  readonly reasons: readonly Readonly<Reason>[];
-  readonly squashed: number;
+/** What an index has counted. */
+export interface FlushCounts {
+  readonly reasons: readonly { readonly name: string; readonly flushes: number; readonly squashed: number }[];
   readonly flushes: number;
-  readonly firstCycle: number;
-  readonly lastCycle: number;
+  readonly squashed: number;
   readonly flushesPerInterval: Float64Array;
   readonly squashedPerInterval: Float64Array;
 }
 
-const newReason = (cycle: number): Reason => ({
-  flushes: 0,
-  squashed: 0,
-  firstCycle: cycle,
-  lastCycle: Number.NEGATIVE_INFINITY,
-});
+const newReason = (): Reason => ({ flushes: 0, squashed: 0, lastCycle: Number.NEGATIVE_INFINITY });
 
 /** All that is squashed in one cycle is one flush: designs record an event per instruction. */
 export class FlushStats {
@@ -39,7 +31,6 @@ export class FlushStats {
   readonly flushesPerInterval: Float64Array;
   readonly squashedPerInterval: Float64Array;
   private flushes = 0;
-  private firstCycle = Number.NEGATIVE_INFINITY;
   private lastCycle = Number.NEGATIVE_INFINITY;
   private readonly labels: LabelIndex;
   private readonly field: PayloadField | null;
@@ -59,7 +50,7 @@ export class FlushStats {
   add(cursor: FrameCursor): void {
     const { cycle } = this.window;
     const index = this.labels.of(this.field ? readField(cursor, this.field) : 0);
-    this.reasons[index] ??= newReason(cycle);
+    this.reasons[index] ??= newReason();
     const reason = this.reasons[index];
     const interval = this.window.intervalOf(cycle);
     reason.squashed++;
@@ -70,50 +61,23 @@ export class FlushStats {
       reason.flushes++;
     }
     if (this.lastCycle === cycle) return;
-    if (this.flushes === 0) this.firstCycle = cycle;
     this.lastCycle = cycle;
     this.flushes++;
     this.flushesPerInterval[interval]++;
   }
 
-  /** @throws NotMergeable */
-  part(): FlushPart {
-    const { labels, reasons, squashed, flushes, firstCycle, lastCycle } = this;
-    const { flushesPerInterval, squashedPerInterval } = this;
-    const names = namesOf(labels);
-    return {
-      names,
-      reasons,
-      squashed,
-      flushes,
-      firstCycle,
-      lastCycle,
-      flushesPerInterval,
-      squashedPerInterval,
-    };
-  }
-
-  /** Adds what the next stretch has counted: a flush in the cycle of the border is one, not two. */
-  absorb(part: FlushPart): void {
-    const indices = this.labels.absorb(part.names);
-    part.reasons.forEach((added, i) => {
-      const index = indices[i];
-      this.reasons[index] ??= newReason(added.firstCycle);
+  addCounted({ reasons, flushes, squashed, flushesPerInterval, squashedPerInterval }: FlushCounts): void {
+    for (const added of reasons) {
+      const index = this.labels.ofName(added.name);
+      this.reasons[index] ??= newReason();
       const reason = this.reasons[index];
-      reason.flushes += added.flushes - (reason.lastCycle === added.firstCycle ? 1 : 0);
+      reason.flushes += added.flushes;
       reason.squashed += added.squashed;
-      reason.lastCycle = added.lastCycle;
-    });
-    addTo(this.flushesPerInterval, part.flushesPerInterval);
-    addTo(this.squashedPerInterval, part.squashedPerInterval);
-    this.squashed += part.squashed;
-    if (part.flushes === 0) return;
-    this.flushes += part.flushes;
-    if (this.lastCycle === part.firstCycle) {
-      this.flushes--;
-      this.flushesPerInterval[this.window.intervalOf(part.firstCycle)]--;
     }
-    this.lastCycle = part.lastCycle;
+    this.flushes += flushes;
+    this.squashed += squashed;
+    addTo(this.flushesPerInterval, flushesPerInterval);
+    addTo(this.squashedPerInterval, squashedPerInterval);
   }
 
   /** @param retired instructions the rates refer to */

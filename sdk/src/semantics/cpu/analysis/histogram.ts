@@ -19,8 +19,8 @@ const COARSEST = 4;
 /** Above the exact values a percentile is the greatest value of its class: too large by less than the class is wide. */
 export const PERCENTILE_ERROR: PercentileError = { exactUpTo: LINEAR - 1, relativeError: 1 / PER_OCTAVE };
 
-/** What a histogram of a stretch adds to one of the stretches before. */
-export interface HistogramPart {
+/** The values of a segment, as an index has counted them. */
+export interface HistogramCounts {
   readonly count: number;
   readonly min: number;
   readonly max: number;
@@ -48,13 +48,7 @@ export class Histogram {
     if (bounded > this.max) this.max = bounded;
   }
 
-  part(): HistogramPart {
-    const { count, min, max, sum, counts } = this;
-    const used = counts.findLastIndex((times) => times > 0) + 1;
-    return { count, min, max, sum, counts: counts.slice(0, used) };
-  }
-
-  absorb({ count, min, max, sum, counts }: HistogramPart): void {
+  addCounted({ count, min, max, sum, counts }: HistogramCounts): void {
     if (counts.length > this.counts.length) this.grow(counts.length - 1);
     for (let index = 0; index < counts.length; index++) this.counts[index] += counts[index];
     this.count += count;

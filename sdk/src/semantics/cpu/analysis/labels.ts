@@ -23,25 +23,8 @@ export class LabelIndex {
     return this.indexOfValue.get(value) ?? this.learn(value);
   }
 
-  /** Values that share the last index cannot be told apart any more. */
-  get isFull(): boolean {
-    return this.names.length >= MAX_VALUES;
-  }
-
-  /** Takes over names in the order in which another index has learned them. @returns this index's number of each */
-  absorb(names: readonly string[]): number[] {
-    return names.map((name) => this.indexOf(name));
-  }
-
-  private learn(value: number): number {
-    const isFull = this.names.length >= MAX_VALUES;
-    const name = isFull ? OTHER : (this.labels.get(value) ?? String(value));
-    const index = this.indexOf(name);
-    if (!isFull) this.indexOfValue.set(value, index);
-    return index;
-  }
-
-  private indexOf(name: string): number {
+  /** Index of a value with this label. */
+  ofName(name: string): number {
     let index = this.indexOfName.get(name);
     if (index === undefined) {
       index = this.names.push(name) - 1;
@@ -49,4 +32,17 @@ export class LabelIndex {
     }
     return index;
   }
+
+  private learn(value: number): number {
+    const isFull = this.names.length >= MAX_VALUES;
+    const name = isFull ? OTHER : (this.labels.get(value) ?? String(value));
+    const index = this.ofName(name);
+    if (!isFull) this.indexOfValue.set(value, index);
+    return index;
+  }
+}
+
+/** Orders reasons that are equally frequent, so that their order does not depend on which occurred first. */
+export function byName(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }

@@ -1,17 +1,16 @@
 /** How many slots of a storage are occupied, over the cycles of a range. */
+
+import { addTo } from '../../../base/arrays.js';
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action, type StorageDef } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
 import type { CatalogState } from '../../common/catalog-checkpoint.js';
-import { NotMergeable } from '../../common/stretches.js';
-import { addTo } from './merge.js';
 import type { BufferFigures } from './report.js';
 import type { CycleWindow } from './window.js';
 
-/** What was accounted for in a stretch, from cycle `from` to `since`; `from` null: no frame of the range lies in it. */
-export interface MeterPart {
-  readonly from: number | null;
-  readonly since: number;
+/** What an index has counted of a whole range. */
+export interface MeterCounts {
+  /** At the end of the range. */
   readonly level: number;
   readonly cyclesAt: Float64Array;
   readonly sums: Float64Array;
@@ -22,7 +21,6 @@ export class OccupancyMeter {
   level = 0;
   /** Cycle from which on `level` has not been accounted for. */
   private since = 0;
-  private from: number | null = 0;
   private readonly cyclesAt: Float64Array;
   private readonly sums: Float64Array;
 
@@ -42,26 +40,10 @@ export class OccupancyMeter {
     this.level += by;
   }
 
-  /** The stretch begins later than the range: what is before is accounted for by others. @param cycle of its first frame; null: it has none yet */
-  openAt(cycle: number | null): void {
-    this.from = cycle;
-    if (cycle !== null) this.since = cycle;
-  }
-
-  part(): MeterPart {
-    const { from, since, level, cyclesAt, sums } = this;
-    return { from, since, level, cyclesAt, sums };
-  }
-
-  /** Adds the next stretch. @throws NotMergeable where its time goes back */
-  absorb({ from, since, level, cyclesAt, sums }: MeterPart): void {
-    if (from !== null) {
-      if (from < this.since) throw new NotMergeable('time runs backwards');
-      this.account(from);
-      addTo(this.cyclesAt, cyclesAt);
-      addTo(this.sums, sums);
-      this.since = since;
-    }
+  addCounted({ level, cyclesAt, sums }: MeterCounts): void {
+    addTo(this.cyclesAt, cyclesAt);
+    addTo(this.sums, sums);
+    this.since = this.window.cycles;
     this.level = level;
   }
 
@@ -141,17 +123,6 @@ export class BufferStats {
   continueFrom(state: CatalogState): void {
     if (!this.window.inRange) return;
     for (let slot = 0; slot < this.occupied.length; slot++) this.take(slot, state.isTaken(slot) ? 1 : 0);
-  }
-
-  /** Which slots are taken, one byte each. */
-  get taken(): Uint8Array {
-    return this.occupied;
-  }
-
-  /** Begins with these slots taken. */
-  restore(taken: Uint8Array): void {
-    this.occupied.set(taken);
-    this.meter.level = taken.reduce((sum, one) => sum + one, 0);
   }
 
   op({ action, slot }: FrameCursor): void {

@@ -2,20 +2,21 @@
  * Follows all instructions of a core at once: births, stages, flushes, retirements. The rules are those of `Tracker` (tracker.ts), which
  * keeps the whole life of each; here only what is counted is kept.
  */
+
+import { addTo } from '../../../base/arrays.js';
 import type { FrameCursor } from '../../../format/frame.js';
 import { Action } from '../../../format/types.js';
 import type { StorageState } from '../../../state/storage-state.js';
 import type { CatalogState } from '../../common/catalog-checkpoint.js';
 import type { CoreEntities, CpuCore } from '../cores.js';
 import { type PayloadField, payloadField, readField } from '../payload-field.js';
-import { type FlushPart, FlushStats } from './flush-stats.js';
-import { Histogram, type HistogramPart } from './histogram.js';
+import { type FlushCounts, FlushStats } from './flush-stats.js';
+import { Histogram, type HistogramCounts } from './histogram.js';
 import { INSTRUCTION_CLASSES, InstructionClassifier } from './instruction-class.js';
-import { addTo } from './merge.js';
-import { type MeterPart, OccupancyMeter } from './occupancy.js';
-import { RetireWidths, type WidthsPart } from './retire-widths.js';
-import { type CarriedSlots, SlotFlag, SlotTable } from './slots.js';
-import { NO_STAGE, Stages, type StagesPart } from './stages.js';
+import { type MeterCounts, OccupancyMeter } from './occupancy.js';
+import { RetireWidths, type WidthsCounts } from './retire-widths.js';
+import { SlotFlag, SlotTable } from './slots.js';
+import { NO_STAGE, type StageCounts, Stages } from './stages.js';
 import type { CycleWindow } from './window.js';
 
 /** Events of one frame about ids that nobody has: some writers put them in front of the birth. */
@@ -30,27 +31,23 @@ export interface PipelineOptions {
   readonly adoptsStrangers: boolean;
 }
 
-/** What was counted in a stretch. */
-export interface PipelinePart {
+/** What an index says of a segment. */
+export interface SegmentCounts {
   readonly fetched: number;
-  readonly retired: number;
   readonly lost: number;
-  /** null: no frame of the stretch lies in the range. */
-  readonly inFlightAtStart: number | null;
-  readonly stages: StagesPart;
-  readonly flushes: FlushPart;
-  readonly lifetime: HistogramPart;
-  readonly inFlight: MeterPart;
-  readonly widths: WidthsPart;
-  readonly retiredPerInterval: Float64Array;
+  readonly stages: readonly StageCounts[];
+  readonly lifetime: HistogramCounts;
+  /** null: nothing retired. */
+  readonly widths: WidthsCounts | null;
   readonly mix: Float64Array;
-  /** A checkpoint has changed who is in flight. */
-  readonly wasReplaced: boolean;
 }
 
-/** The instructions in flight at a border, and how many they are taken for. */
-export interface PipelineCarry extends CarriedSlots {
-  readonly level: number;
+/** What an index says of a whole trace. */
+export interface TraceCounts {
+  readonly retiredPerInterval: Float64Array;
+  readonly retired: number;
+  readonly flushes: FlushCounts;
+  readonly inFlight: MeterCounts;
 }
 
 /** Cleared in the present frame, with what their slots held. Whether they retired is known when the frame is over. */
@@ -85,7 +82,6 @@ export class PipelineStats {
   /** The frame being followed. */
   private cycle = 0;
   private inRange = false;
-  private wasReplaced = false;
 
   constructor(
     core: CpuCore,
@@ -136,7 +132,6 @@ export class PipelineStats {
         slots.free(slot);
         this.changeInFlight(-1);
       }
-      this.wasReplaced = true;
       if (!isTaken) continue;
       slots.bear(slot, id, Number.NaN);
       this.changeInFlight(1);
@@ -153,54 +148,23 @@ export class PipelineStats {
     this.inRange = inRange;
   }
 
-  /** At a border: nothing of the frames before is pending. */
-  carry(): PipelineCarry {
-    this.settle();
-    return { ...this.slots.carry((stage) => this.stages.keyOf(stage)), level: this.inFlight.level };
+  /** Adds the next segment of a trace whose index is asked. */
+  addSegment({ fetched, lost, stages, lifetime, widths, mix }: SegmentCounts): void {
+    this.fetched += fetched;
+    this.lost += lost;
+    this.stages.addCounted(stages);
+    this.lifetime.addCounted(lifetime);
+    if (widths) this.widths.addCounted(widths);
+    addTo(this.mixCounts, mix);
   }
 
-  /** Begins at a border. */
-  restore(carry: PipelineCarry): void {
-    this.slots.restore(carry, (key) => this.stages.indexOf(key));
-    this.inFlight.level = carry.level;
-  }
-
-  /** @throws NotMergeable */
-  part(): PipelinePart {
-    this.settle();
-    const { fetched, retired, lost, retiredPerInterval, wasReplaced } = this;
-    return {
-      fetched,
-      retired,
-      lost,
-      inFlightAtStart: this.inRange ? this.inFlightAtStart : null,
-      stages: this.stages.part(),
-      flushes: this.flushes.part(),
-      lifetime: this.lifetime.part(),
-      inFlight: this.inFlight.part(),
-      widths: this.widths.part(),
-      retiredPerInterval,
-      mix: this.mixCounts,
-      wasReplaced,
-    };
-  }
-
-  /** Adds what the next stretch has counted. @throws NotMergeable */
-  absorb(part: PipelinePart): void {
-    this.fetched += part.fetched;
-    this.retired += part.retired;
-    this.lost += part.lost;
-    if (part.inFlightAtStart !== null && !this.inRange) {
-      this.inFlightAtStart = part.inFlightAtStart;
-      this.inRange = true;
-    }
-    this.stages.absorb(part.stages);
-    this.flushes.absorb(part.flushes);
-    this.lifetime.absorb(part.lifetime);
-    this.inFlight.absorb(part.inFlight);
-    this.widths.absorb(part.widths);
-    addTo(this.retiredPerInterval, part.retiredPerInterval);
-    addTo(this.mixCounts, part.mix);
+  /** Adds what the index knows of the whole trace, which begins with nothing in flight. */
+  addTrace({ retired, retiredPerInterval, flushes, inFlight }: TraceCounts): void {
+    this.inRange = true;
+    this.retired += retired;
+    addTo(this.retiredPerInterval, retiredPerInterval);
+    this.flushes.addCounted(flushes);
+    this.inFlight.addCounted(inFlight);
   }
 
   finish(): void {

@@ -4,8 +4,8 @@ import type { CycleWindow } from './window.js';
 /** Wider cycles count as this wide. */
 export const MAX_WIDTH = 256;
 
-/** What was counted in a stretch: cycles by width, all of them, and which were the first and the last. */
-export interface WidthsPart {
+/** What an index has counted in a segment: cycles by width, all of them, and which were the first and the last. */
+export interface WidthsCounts {
   readonly cycles: readonly number[];
   readonly busy: number;
   readonly first: number;
@@ -16,8 +16,6 @@ export interface WidthsPart {
 
 export class RetireWidths {
   private readonly cycles: number[] = [];
-  private first = 0;
-  private firstWidth = 0;
   private last = 0;
   private width = 0;
   private busy = 0;
@@ -38,22 +36,8 @@ export class RetireWidths {
     return Array.from(widths, (cycles) => cycles ?? 0);
   }
 
-  part(): WidthsPart {
-    const lastWidth = this.width;
-    this.close();
-    const { first, firstWidth, last, busy } = this;
-    return {
-      cycles: Array.from(this.cycles, (cycles) => cycles ?? 0),
-      busy,
-      first,
-      firstWidth,
-      last,
-      lastWidth,
-    };
-  }
-
-  /** Adds what the next stretch has counted. Its last cycle stays open: the one after may retire more in it. */
-  absorb({ cycles, busy, first, firstWidth, last, lastWidth }: WidthsPart): void {
+  /** Adds the next segment. Its last cycle stays open: the one after may retire more in it. */
+  addCounted({ cycles, busy, first, firstWidth, last, lastWidth }: WidthsCounts): void {
     if (busy === 0) return;
     const isShared = this.width > 0 && this.last === first;
     if (isShared) this.width = Math.min(MAX_WIDTH, this.width + firstWidth);
@@ -75,10 +59,6 @@ export class RetireWidths {
 
   private close(): void {
     if (this.width === 0) return;
-    if (this.busy === 0) {
-      this.first = this.last;
-      this.firstWidth = this.width;
-    }
     this.cycles[this.width] = (this.cycles[this.width] ?? 0) + 1;
     this.width = 0;
     this.busy++;

@@ -14,25 +14,6 @@ export const SlotFlag = {
   FLUSHED: 4,
 } as const;
 
-/** A slot that is not free. `stage`: see `Stages.keyOf`. */
-export interface CarriedSlot {
-  readonly slot: number;
-  readonly flags: number;
-  readonly id: number;
-  readonly bits: number;
-  /** NaN: not known. */
-  readonly born: number;
-  readonly stage: number | string | null;
-  readonly entered: number;
-}
-
-/** The instructions in flight at the border of two stretches. */
-export interface CarriedSlots {
-  readonly slots: readonly CarriedSlot[];
-  /** Ids that are not their slot's number, with their slots. */
-  readonly special: readonly (readonly [id: number, slot: number])[];
-}
-
 export class SlotTable {
   readonly flags: Uint8Array;
   readonly ids: Uint32Array;
@@ -54,50 +35,6 @@ export class SlotTable {
     this.born = new Float64Array(size).fill(Number.NaN);
     this.stage = new Int32Array(size).fill(NO_STAGE);
     this.entered = new Float64Array(size).fill(Number.NaN);
-  }
-
-  /** @param keyOf of a stage */
-  carry(keyOf: (stage: number) => number | string | null): CarriedSlots {
-    const { flags, ids, bits, born, stage, entered } = this;
-    const slots: CarriedSlot[] = [];
-    flags.forEach((flag, slot) => {
-      if (flag === 0) return;
-      slots.push(
-        this.isBorn(slot)
-          ? {
-              slot,
-              flags: flag,
-              id: ids[slot],
-              bits: bits[slot],
-              born: born[slot],
-              stage: keyOf(stage[slot]),
-              entered: entered[slot],
-            }
-          : {
-              slot,
-              flags: flag,
-              id: 0,
-              bits: bits[slot],
-              born: Number.NaN,
-              stage: null,
-              entered: Number.NaN,
-            },
-      );
-    });
-    return { slots, special: [...this.bySpecialId].sort(([a], [b]) => a - b) };
-  }
-
-  /** Of a table in which nobody is. */
-  restore({ slots, special }: CarriedSlots, indexOf: (key: number | string | null) => number): void {
-    for (const { slot, flags, id, bits, born, stage, entered } of slots) {
-      this.flags[slot] = flags;
-      this.ids[slot] = id;
-      this.bits[slot] = bits;
-      this.born[slot] = born;
-      this.stage[slot] = indexOf(stage);
-      this.entered[slot] = entered;
-    }
-    for (const [id, slot] of special) this.bySpecialId.set(id, slot);
   }
 
   get size(): number {

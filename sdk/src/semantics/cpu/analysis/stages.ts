@@ -1,8 +1,7 @@
 /** How long instructions stay in each stage. */
 import { type CpuCore, NO_STAGE as LEFT_ALL } from '../cores.js';
-import { Histogram, type HistogramPart } from './histogram.js';
+import { Histogram, type HistogramCounts } from './histogram.js';
 import { LabelIndex } from './labels.js';
-import { namesOf } from './merge.js';
 import type { StageReport } from './report.js';
 
 /** No stage has been entered. */
@@ -15,17 +14,13 @@ interface StageStats {
   unknown: number;
 }
 
-/** Stages by index: first those of the core, in pipeline order, then values that are none of them, as they come. */
-/** What was counted in a stretch; `unlisted`: names of the stages behind those of the core. */
-export interface StagesPart {
-  readonly unlisted: readonly string[];
-  readonly stats: readonly {
-    readonly latency: HistogramPart;
-    readonly squashed: number;
-    readonly unknown: number;
-  }[];
+/** What an index has counted of a stage in a segment. */
+export interface StageCounts {
+  readonly latency: HistogramCounts;
+  readonly squashed: number;
 }
 
+/** Stages by index: first those of the core, in pipeline order, then values that are none of them, as they come. */
 export class Stages {
   private readonly stats: StageStats[];
   private readonly unlisted: LabelIndex;
@@ -54,42 +49,12 @@ export class Stages {
     if (stage !== NO_STAGE) this.stats[stage].squashed++;
   }
 
-  /** @throws NotMergeable */
-  part(): StagesPart {
-    const stats = this.stats.map(({ latency, squashed, unknown }) => ({
-      latency: latency.part(),
-      squashed,
-      unknown,
-    }));
-    return { unlisted: namesOf(this.unlisted), stats };
-  }
-
-  absorb({ unlisted, stats }: StagesPart): void {
-    const listed = this.core.stages.length;
-    const indices = this.unlisted.absorb(unlisted);
-    stats.forEach(({ latency, squashed, unknown }, i) => {
-      const index = i < listed ? i : listed + indices[i - listed];
-      this.stats[index] ??= newStage(unlisted[i - listed]);
-      const sum = this.stats[index];
-      sum.latency.absorb(latency);
-      sum.squashed += squashed;
-      sum.unknown += unknown;
-    });
-  }
-
-  /** A stage as another analysis of the core knows it too: the index of one of the core's, the name of any other; null: none. */
-  keyOf(index: number): number | string | null {
-    if (index === NO_STAGE) return null;
-    const listed = this.core.stages.length;
-    return index < listed ? index : this.unlisted.names[index - listed];
-  }
-
-  indexOf(key: number | string | null): number {
-    if (key === null) return NO_STAGE;
-    if (typeof key === 'number') return key;
-    const index = this.core.stages.length + this.unlisted.absorb([key])[0];
-    this.stats[index] ??= newStage(key);
-    return index;
+  /** @param counts of the stages of the core, in pipeline order */
+  addCounted(counts: readonly StageCounts[]): void {
+    for (const [index, { latency, squashed }] of counts.entries()) {
+      this.stats[index].latency.addCounted(latency);
+      this.stats[index].squashed += squashed;
+    }
   }
 
   report(): StageReport[] {

@@ -1,33 +1,23 @@
 /** Stalled cycles of a core, by reason. */
+
+import { addTo } from '../../../base/arrays.js';
 import type { FrameCursor } from '../../../format/frame.js';
 import type { CoreEvent } from '../cores.js';
 import { type PayloadField, payloadField, readField } from '../payload-field.js';
-import { LabelIndex } from './labels.js';
-import { addTo, byName, namesOf } from './merge.js';
+import { byName, LabelIndex } from './labels.js';
 import type { StallReport } from './report.js';
 import type { CycleWindow } from './window.js';
 
-/** Of one reason in a stretch; cycles of the window. */
-interface ReasonPart {
+/** The runs of stalled cycles of one reason in a segment, as an index has counted them; cycles of the window. */
+export interface StallRunCounts {
   readonly events: number;
-  readonly cycles: number;
   readonly episodes: number;
   readonly longest: number;
   readonly first: number;
   readonly last: number;
-  /** Length of the first and of the last run of stalled cycles; they may be the same. */
-  readonly headRun: number;
+  /** Length of the first and of the last run; they may be the same. */
+  readonly head: number;
   readonly run: number;
-  readonly perInterval: Float64Array;
-}
-
-/** What was counted in a stretch; without any stall, the first and last cycles are -Infinity. */
-export interface StallPart {
-  readonly names: readonly string[];
-  readonly reasons: readonly ReasonPart[];
-  readonly cycles: number;
-  readonly firstCycle: number;
-  readonly lastCycle: number;
 }
 
 /** One reason. */
@@ -37,9 +27,7 @@ class Reason {
   episodes = 0;
   longest = 0;
   readonly perInterval: Float64Array;
-  private first = Number.NEGATIVE_INFINITY;
   private last = Number.NEGATIVE_INFINITY;
-  private headRun = 0;
   private run = 0;
 
   constructor(private readonly window: CycleWindow) {
@@ -51,35 +39,29 @@ class Reason {
     if (cycle === this.last) return;
     if (cycle === this.last + 1) this.run++;
     else {
-      if (this.episodes === 0) this.first = cycle;
       this.episodes++;
       this.run = 1;
     }
-    if (this.episodes === 1) this.headRun = this.run;
     if (this.run > this.longest) this.longest = this.run;
     this.last = cycle;
     this.cycles++;
     this.perInterval[this.window.intervalOf(cycle)]++;
   }
 
-  part(): ReasonPart {
-    const { events, cycles, episodes, longest, first, last, headRun, run, perInterval } = this;
-    return { events, cycles, episodes, longest, first, last, headRun, run, perInterval };
+  /** Adds the next segment: runs that meet at the border are one. */
+  addRuns({ events, episodes, longest, first, last, head, run }: StallRunCounts): void {
+    const meets = first === this.last + 1;
+    const joined = meets ? this.run + head : 0;
+    this.events += events;
+    this.longest = Math.max(this.longest, longest, joined);
+    this.run = meets && episodes === 1 ? joined : run;
+    this.episodes += episodes - (meets ? 1 : 0);
+    this.last = last;
   }
 
-  /** Runs that meet at the border are one; so is the cycle in which the border lies. */
-  absorb(part: ReasonPart): void {
-    const shared = part.first === this.last ? 1 : 0;
-    const meets = shared === 1 || part.first === this.last + 1;
-    const joined = meets ? this.run + part.headRun - shared : 0;
-    this.events += part.events;
-    this.cycles += part.cycles - shared;
-    addTo(this.perInterval, part.perInterval);
-    if (shared === 1) this.perInterval[this.window.intervalOf(part.first)]--;
-    this.longest = Math.max(this.longest, part.longest, joined);
-    this.run = meets && part.episodes === 1 ? joined : part.run;
-    this.episodes += part.episodes - (meets ? 1 : 0);
-    this.last = part.last;
+  addCycles(cycles: number, perInterval: Float64Array): void {
+    this.cycles += cycles;
+    addTo(this.perInterval, perInterval);
   }
 }
 
@@ -88,7 +70,6 @@ export class StallStats {
   private readonly field: PayloadField | null;
   private readonly reasons: Reason[] = [];
   private cycles = 0;
-  private firstCycle = Number.NEGATIVE_INFINITY;
   private lastCycle = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -103,32 +84,29 @@ export class StallStats {
     const { cycle, inRange } = this.window;
     if (!inRange) return;
     const index = this.labels.of(this.field ? readField(cursor, this.field) : 0);
-    this.reasons[index] ??= new Reason(this.window);
-    this.reasons[index].add(cycle);
+    this.reasonOf(index).add(cycle);
     if (cycle === this.lastCycle) return;
-    if (this.cycles === 0) this.firstCycle = cycle;
     this.lastCycle = cycle;
     this.cycles++;
   }
 
-  /** @throws NotMergeable */
-  part(): StallPart {
-    const { cycles, firstCycle, lastCycle } = this;
-    const reasons = this.reasons.map((reason) => reason.part());
-    return { names: namesOf(this.labels), reasons, cycles, firstCycle, lastCycle };
+  /** Adds what an index has counted of a reason in the next segment. */
+  addRuns(name: string, runs: StallRunCounts): void {
+    this.reasonOf(this.labels.ofName(name)).addRuns(runs);
   }
 
-  /** Adds what the next stretch has counted. */
-  absorb(part: StallPart): void {
-    const indices = this.labels.absorb(part.names);
-    part.reasons.forEach((added, i) => {
-      const index = indices[i];
-      this.reasons[index] ??= new Reason(this.window);
-      this.reasons[index].absorb(added);
-    });
-    if (part.cycles === 0) return;
-    this.cycles += part.cycles - (part.firstCycle === this.lastCycle ? 1 : 0);
-    this.lastCycle = part.lastCycle;
+  /** Adds the stalled cycles of the whole range that an index has counted: of each reason, and of all, where a cycle may have several. */
+  addCycles(
+    reasons: readonly {
+      readonly name: string;
+      readonly cycles: number;
+      readonly perInterval: Float64Array;
+    }[],
+    cycles: number,
+  ): void {
+    for (const { name, cycles, perInterval } of reasons)
+      this.reasonOf(this.labels.ofName(name)).addCycles(cycles, perInterval);
+    this.cycles += cycles;
   }
 
   report(cycles: number): StallReport {
@@ -149,6 +127,11 @@ export class StallStats {
       reason: name,
       cycles: Array.from(reason.perInterval),
     }));
+  }
+
+  private reasonOf(index: number): Reason {
+    this.reasons[index] ??= new Reason(this.window);
+    return this.reasons[index];
   }
 
   private sorted(): { name: string; reason: Reason }[] {

@@ -11,8 +11,6 @@ export class CycleWindow {
   cycle = 0;
   /** Whether the present frame lies in the range. */
   inRange = false;
-  /** False while a stretch only warms up: its frames are counted by the stretch before. */
-  isOpen = true;
   readonly fromCycle: bigint;
   readonly toCycle: bigint;
   /** Cycles of the range. */
@@ -62,7 +60,7 @@ export class CycleWindow {
   /** Moves to a frame. */
   advance(cursor: FrameCursor): void {
     const time = (cursor.timeHi - this.baseHi) * TWO_32 + (cursor.timeLo - this.baseLo);
-    this.inRange = this.isOpen && time >= this.offset;
+    this.inRange = time >= this.offset;
     // Exact: below 2^53 the quotient of two doubles never rounds up to the next whole number.
     if (time < MAX_EXACT && time > -MAX_EXACT) this.cycle = Math.floor(time / this.period);
     else this.cycle = Number(cursor.timePs / this.periodPs - this.fromCycle);

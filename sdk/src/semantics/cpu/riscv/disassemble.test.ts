@@ -51,7 +51,7 @@ describe('disassemble', () => {
     expect(disassemble(0xffdff06f, { xlen: 32, pc: 0n })).toBe('j 0xfffffffc');
   });
 
-  it('shows what is no instruction as data', () => {
+  it('shows what is not an instruction as data', () => {
     expect(disassemble(0xffff_ffff, { xlen: 64 })).toBe('.word 0xffffffff');
     expect(disassemble(0x0000_000b, { xlen: 64 })).toBe('.word 0x0000000b');
     expect(disassemble(0xabcd_8000, { xlen: 64 })).toBe('.half 0x8000');

@@ -41,7 +41,7 @@ const compressedRows: readonly CompressedRow[] = COMPRESSED.map((encoding) => ({
 
 /**
  * One instruction: mnemonic, a space, operands separated by commas, as GNU objdump writes them. Of a 16-bit instruction the upper half of
- * `bits` is ignored. What is no instruction is `.word 0x…` (`.half 0x…` for 16 bits).
+ * `bits` is ignored. What is not an instruction is `.word 0x…` (`.half 0x…` for 16 bits).
  * @param bits u32
  */
 export function disassemble(bits: number, { xlen, pc, pseudo = true }: DisassembleOptions): string {

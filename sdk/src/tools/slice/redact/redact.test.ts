@@ -7,10 +7,10 @@ import { logicalFields } from '../../../format/wide-fields.js';
 import type { Trace } from '../../../reader/index.js';
 import { openTraceFile } from '../../../reader/node.js';
 import { parseSchema } from '../../../schema/index.js';
-import { createCpuSummarizer } from '../../../semantics/cpu/index.js';
 import { createSegmentIndexer } from '../../../trace-index/recording/segment-indexer.js';
 import { TraceWriter } from '../../../writer/index.js';
-import { readRules } from './index.js';
+import { createCpuSummarizer } from '../../../writer/summary/cpu-summarizer.js';
+import { readRules } from './rules.js';
 
 let directory: string;
 beforeEach(() => {

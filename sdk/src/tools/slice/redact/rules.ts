@@ -1,4 +1,4 @@
-/** Rules of a redaction (docs/cli/slice.md#redaction): what may not be in a trace that others see. YAML or JSON. */
+/** Rules of a redaction (docs/reference/cli/slice.md#redaction): what may not be in a trace that others see. YAML or JSON. */
 import type { Node } from 'yaml';
 import type { ErrorPlace } from '../../../base/errors.js';
 import { isName, NAME_RULE } from '../../../schema/names.js';
@@ -100,7 +100,7 @@ class RulesReader {
     if (isName(name)) return [{ path: entry.key, name, place }];
     this.wrong(
       'SCHEMA_NAME',
-      `"${name}" is no name for scope "${entry.key}": drop, or ${NAME_RULE}`,
+      `"${name}" is not a name for scope "${entry.key}": drop, or ${NAME_RULE}`,
       entry.value,
     );
     return [];
@@ -128,7 +128,7 @@ class RulesReader {
     } catch (error) {
       this.wrong(
         'SCHEMA_TYPE',
-        `"${pattern}" is no regular expression: ${(error as Error).message}`,
+        `"${pattern}" is not a regular expression: ${(error as Error).message}`,
         match.value,
       );
       return [];

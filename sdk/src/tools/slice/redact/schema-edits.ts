@@ -1,6 +1,6 @@
 /** The schema of a redacted trace: scopes that are left, under names that may be seen, and nothing that only dropped ones used. */
 import { UscopeError } from '../../../base/errors.js';
-import { RUN_ID_PROPERTY } from '../../../format/run-properties.js';
+import { RUN_ID_PROPERTY } from '../../../format/dut.js';
 import {
   type DutProperties,
   type FieldDef,
@@ -25,7 +25,7 @@ export interface SchemaEdits {
   readonly events: Uint16Array;
 }
 
-/** @throws UscopeError READER_NAME for a scope that is not there, SCHEMA_NAME for a replacement that is no name */
+/** @throws UscopeError READER_NAME for a scope that is not there, SCHEMA_NAME for a replacement that is not a name */
 export function editSchema(
   schema: Schema,
   dut: DutProperties,

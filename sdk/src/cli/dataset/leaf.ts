@@ -1,0 +1,25 @@
+/** Datasets on the command line: their verbs, `uscope run --export`, and SQL in the page of `uscope view`. */
+import type { Leaf } from '../common/leaf.js';
+import { append } from '../common/option-values.js';
+
+export const DATASET: Leaf = {
+  verbs: {
+    export: {
+      summary: 'traces as tables: a dataset of Parquet files',
+      load: () => import('./export.js'),
+    },
+    dataset: {
+      summary: 'list, check, remove and join the runs of a dataset',
+      load: () => import('./dataset.js'),
+    },
+    sql: { summary: 'questions in SQL about datasets and traces', load: () => import('./sql.js') },
+  },
+  addRunOptions(command) {
+    command
+      .option('--export <dataset>', 'also export the traces into a dataset when the run has ended')
+      .option('--run <name>', 'name of the run there (default: name of the directory of its traces)')
+      .option('--tag <key=value>', 'a column of the table traces there (may be repeated)', append, []);
+  },
+  afterRun: async (options) => (await import('./after-run.js')).exportOf(options),
+  servedSql: async () => (await import('./served-sql.js')).ServedSql,
+};

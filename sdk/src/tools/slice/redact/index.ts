@@ -1,2 +1,0 @@
-export { Redaction } from './redaction.js';
-export { type RedactionRules, readRules } from './rules.js';
