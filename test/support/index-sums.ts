@@ -13,8 +13,8 @@ import {
   indexPlan,
   type TimeCarry,
 } from '../../sdk/src/trace-index/index.js';
-import { FIRST, type PassResult, referencePass } from '../../sdk/src/trace-index/reference/reference-pass.js';
-import { CarrySection, occupancyStorages } from '../../sdk/src/trace-index/time-carry.js';
+import { CarrySection, FIRST, occupancyStorages } from '../../sdk/src/trace-index/time-carry.js';
+import { oraclePass, type PassResult } from '../oracle/index/index-pass.js';
 
 export type Pass = (plan: IndexPlan, segment: LoadedSegment, carry: Uint8Array | null) => PassResult;
 
@@ -25,7 +25,7 @@ export interface Indexed {
 }
 
 /** The index of every segment, each made with the carry of the one before. */
-export async function indexOf(bytes: Uint8Array, pass: Pass = referencePass): Promise<Indexed> {
+export async function indexOf(bytes: Uint8Array, pass: Pass = oraclePass): Promise<Indexed> {
   const trace = await openTrace(memorySource(bytes));
   const plan = indexPlan(trace.schema, trace.dut);
   const results: PassResult[] = [];

@@ -9,7 +9,8 @@ import {
 import { DIRECTORY_SECTION } from '../../sdk/src/trace-index/directory/format.js';
 import { type DirectoryInput, writeDirectory } from '../../sdk/src/trace-index/directory/write-directory.js';
 import { indexPlan } from '../../sdk/src/trace-index/plan.js';
-import { type Carry, FIRST, referencePass } from '../../sdk/src/trace-index/reference/reference-pass.js';
+import { type Carry, FIRST } from '../../sdk/src/trace-index/time-carry.js';
+import { oraclePass } from '../oracle/index/index-pass.js';
 import { type SegmentSpec, TraceBuilder, type TraceSpec } from './build-trace.js';
 
 export interface IndexedSpec extends TraceSpec {
@@ -42,7 +43,7 @@ export async function indexedTrace(spec: IndexedSpec): Promise<IndexedTrace> {
       index: ({ offset, timeStartPs, checkpoint, frames }) => {
         const cursor = () => new FrameCursor(frames, timeStartPs, true);
         const header = { timeStartPs };
-        const result = referencePass(plan, { header, checkpoint, deltas: frames, cursor }, carry);
+        const result = oraclePass(plan, { header, checkpoint, deltas: frames, cursor }, carry);
         carry = result.carry;
         const made = { segmentOffset: BigInt(offset), planCrc: plan.crc, parts: result.parts };
         const container = spec.container ? spec.container(made, index) : made;

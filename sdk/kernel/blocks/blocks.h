@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The rows that a tracker hands out, as columns: what sdk/src/semantics/blocks/from-tracked.ts makes of
+ * The rows that a tracker hands out, as columns: what test/oracle/blocks/from-tracked.ts makes of
  * objects. Two steps, so that the owner can provide memory of the right size: blocks_measure sorts what the
  * logs say by row, and finds what the columns need; blocks_write writes them.
  */

@@ -91,6 +91,13 @@ APART void on_pause(struct tracker *t)
     t->num_pending = t->free_pending = 0;
 }
 
+/* The row that a flush is about, as known_row. */
+static uint32_t flushed_row(const struct tracker *t, uint32_t id)
+{
+    const struct id_entry *entry = t->plan->events_last ? find_id(t, id) : 0;
+    return entry && entry->closed && entry->frame == t->frame ? entry->closed - 1 : known_row(t, id);
+}
+
 /* Optional; clipped to what its column holds. */
 static uint32_t annotation_kind(const struct tracker *t, const uint8_t *payload)
 {
@@ -106,7 +113,8 @@ void on_event(struct tracker *t, uint32_t kind, const uint8_t *payload)
         if (payload[0] == 0) on_pause(t);
         return;
     }
-    uint32_t id = read_field(payload, fields[0]), row = known_row(t, id);
+    uint32_t id = read_field(payload, fields[0]),
+             row = kind == TRACKER_FLUSH ? flushed_row(t, id) : known_row(t, id);
     if (row == TRACKER_NONE) row = adopt(t, id);
     if (row == TRACKER_NONE) {
         if (kind == TRACKER_ANNOTATE)

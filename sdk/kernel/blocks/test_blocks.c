@@ -2,7 +2,7 @@
 /*
  * Random bytes that look like frames, in memory of exactly their size, and trackers with the least memory
  * that they say they need, under the sanitizers: nothing is read or written elsewhere, and what is handed out
- * adds up. That it is also right is held against objects in sdk/src/semantics/blocks/compiled-blocks.test.ts.
+ * adds up. That it is also right is held against objects in sdk/src/semantics/blocks/kernel-blocks.test.ts.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Follows the instructions of one core through ops and events, in file order: the rules of
- * sdk/src/semantics/cpu/tracker.ts, compiled, for interleaved frames.
+ * test/oracle/blocks/tracker.ts, compiled, for interleaved frames.
  *
  * Freestanding: nothing is allocated here. The owner provides memory for rows and logs; where that is short,
  * a call returns TRACKER_ROOM before it has changed anything, and can be repeated with more. Nothing in a
@@ -58,7 +58,8 @@ struct tracker_plan {
     const uint32_t *event_sizes; /* by event type */
     struct tracker_field fields[TRACKER_EVENTS][4];
     uint32_t adopts_strangers; /* follow ids beyond the slots that are first met in flight */
-    uint32_t reserved;
+    /* Frames of v0.1 list ops first: a flush is about the one that was cleared, not about its successor. */
+    uint32_t events_last;
     uint64_t period_ps; /* not 0 */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The coarser levels of a whole trace (docs/format.md#index-directory), from the parts of its segments in
- * their order, as sdk/src/trace-index/made-levels/plain-levels.ts makes them. Memory does not grow with the
+ * their order, as test/oracle/index/levels.ts makes them. Memory does not grow with the
  * trace: what is finished is put out.
  */
 #ifndef USCOPE_INDEX_DIRECTORY_H

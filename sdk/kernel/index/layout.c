@@ -258,4 +258,5 @@ void pass_open(struct pass *pass, struct index_job *job)
     struct arena arena = {job->scratch, 0};
     pass->job = job;
     lay_out(pass, &arena, job->plan, job->strange_slots);
+    pass->closings.before_flush = job->events_last;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part ROWS of one core: what becomes of its instructions, counted by groups of 64, as
- * sdk/src/trace-index/reference/row-walk.ts has it.
+ * test/oracle/index/row-walk.ts has it.
  */
 #ifndef USCOPE_INDEX_LIVES_H
 #define USCOPE_INDEX_LIVES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The index of one segment (docs/format.md#index-containers), as sdk/src/trace-index/reference has it
+ * The index of one segment (docs/format.md#index-containers), as test/oracle/index has it
  * plainly. The result depends on plan, checkpoint, frames and carry alone. Nothing is allocated and nothing
  * is kept: the caller gives the memory.
  */
@@ -30,6 +30,8 @@ struct index_job {
     uint64_t start; /* time_start_ps */
     /* Results: where the CARRY part is in `out`. */
     uint32_t carry_at, carry_length;
+    /* Frames of v0.1 list ops first: a flush is about the one that was cleared, not about its successor. */
+    uint32_t events_last;
 };
 
 /* UINT32_MAX: the schema is too large for an index. */

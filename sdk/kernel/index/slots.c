@@ -140,7 +140,8 @@ static struct life *find_subject(struct slots *slots, uint32_t id, uint32_t core
 
 bool slots_flush(struct slots *slots, uint32_t id, uint32_t core, struct closings *closings)
 {
-    struct life *life = find_subject(slots, id, core, closings);
+    struct closing *closing = closings->before_flush ? find_closed(id, core, closings) : 0;
+    struct life *life = closing ? &closing->life : find_subject(slots, id, core, closings);
     if (!life) return true;
     if (life->flags & SLOT_FLUSHED) return false;
     life->flags |= SLOT_FLUSHED;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The instructions in flight of one core, as far as it takes to tell those that retire from those that are
- * squashed: sdk/src/trace-index/reference/core-slots.ts.
+ * squashed: test/oracle/index/core-slots.ts.
  */
 #ifndef USCOPE_INDEX_SLOTS_H
 #define USCOPE_INDEX_SLOTS_H
@@ -36,6 +36,7 @@ struct closing {
 struct closings {
     struct closing *list;
     uint32_t count, capacity;
+    bool before_flush; /* a flush is about one of these rather than about its successor */
 };
 
 void slots_bear(struct slots *slots, uint32_t slot, uint32_t id, bool flushed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The part STATS of one core: what the analysis of a whole trace adds up, as
- * sdk/src/trace-index/reference/stats-walk.ts has it.
+ * test/oracle/index/stats-walk.ts has it.
  */
 #ifndef USCOPE_INDEX_STATS_H
 #define USCOPE_INDEX_STATS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts PCS and STRINGS: distinct instructions and strings of a segment, as
- * sdk/src/trace-index/reference/text-sets.ts has them.
+ * test/oracle/index/text-sets.ts has them.
  */
 #ifndef USCOPE_INDEX_TEXTS_H
 #define USCOPE_INDEX_TEXTS_H

@@ -160,9 +160,10 @@ export const ERROR_CODES = {
   VIEW_PICTURE: 'What draws a picture failed.',
   VIEW_PORT: 'The port that the viewer shall use is taken or not allowed.',
   VIEW_SLOW:
-    'The page may not start threads or use WebAssembly, because of the policy of its server or since it was opened from a disk. It works, but slower.',
+    'The page may not start threads, because of the policy of its server or since it was opened from a disk. It works, but slower.',
   VIEW_STORAGE: 'The browser does not let the page remember settings, keys and layout.',
   ENV_MEMORY: 'The process may not reserve the memory that compiled code needs.',
+  ENV_KERNEL: 'WebAssembly, in which the kernels are compiled, may not run here.',
   ENV_MISSING: 'A program or package needed is missing and could not be installed.',
   ENV_DESCRIPTORS: 'The process has too few file descriptors left.',
   ENV_VALUE: 'An environment variable, or an option of the Python client, has a value that it cannot have.',

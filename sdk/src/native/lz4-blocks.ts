@@ -1,5 +1,5 @@
 /** LZ4 of blocks that lie anywhere, one at a time: for the foreign formats. The writer compresses in its own memory (native/lz4.ts). */
-import { reserved } from '../base/compiled-code.js';
+import { reserved } from '../base/webassembly.js';
 import type { Lz4Compress } from './kernel-exports.js';
 import { bindLz4, LZ4_TABLE_BYTES, lz4Room } from './lz4.js';
 

@@ -1,5 +1,5 @@
 /** LZ4, compiled (sdk/kernel/lz4.c): what it reads and writes are addresses in the memory of one writer. */
-import { instanceOf } from '../base/compiled-code.js';
+import { instanceOf } from '../base/webassembly.js';
 import { bytes } from '../wasm/lz4.wasm.js';
 import type { Lz4Compress } from './kernel-exports.js';
 import { bindNativeLz4 } from './native.js';

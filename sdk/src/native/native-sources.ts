@@ -67,4 +67,4 @@ export const SOURCES = [
   'sums.c',
   'sums.h',
 ];
-export const SOURCES_SHA256 = 'a53e03f006efa176df596446c150dab73d56baa11710130b0a4eff7ef268b9b6';
+export const SOURCES_SHA256 = 'd1e39214742c5c50c2a2e7d358e7d88376f6d183dee3e427c5757b552db23bd5';

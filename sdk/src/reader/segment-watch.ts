@@ -1,7 +1,7 @@
 /** When slots of a storage are taken in a segment, or events of a type happen: ordinary frames by compiled code, where there is some. */
 import { CursorItem, type FrameCursor } from '../format/frame.js';
 import { Action, type Schema } from '../format/types.js';
-import { type CompiledWatch, type Watched, WatchPlan } from './kernel/watch.js';
+import { type KernelWatch, type Watched, WatchPlan } from './kernel/watch.js';
 import type { SchemaChecks } from './scan.js';
 import { type LoadedSegment, placeInSegment, type SegmentLoader } from './segment-loader.js';
 
@@ -34,7 +34,7 @@ export class SegmentWatch {
     });
   }
 
-  private run(segment: LoadedSegment, watched: Watched, compiled: CompiledWatch | null): Found {
+  private run(segment: LoadedSegment, watched: Watched, compiled: KernelWatch | null): Found {
     const found = new GrowingFound();
     const cursor = segment.cursor();
     const taken = compiled?.taken ?? watched.taken ?? new Uint8Array(0);

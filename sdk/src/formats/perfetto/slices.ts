@@ -10,6 +10,7 @@ import {
   stayTicks,
 } from '../../semantics/blocks/block.js';
 import { instructionBlocks } from '../../semantics/blocks/instruction-blocks.js';
+import { labelOf } from '../../semantics/cpu/cores.js';
 import {
   annotatedName,
   type CpuCore,
@@ -18,7 +19,6 @@ import {
   NO_STAGE,
   withLineBreaks,
 } from '../../semantics/cpu/index.js';
-import { labelOf } from '../../semantics/cpu/tracker.js';
 import { InstructionsOfBlock } from '../../semantics/instructions/from-block.js';
 import type { ConversionContext } from '../common/foreign-format.js';
 import type { Tally } from '../common/report.js';

@@ -3,7 +3,7 @@
  * a kernel has it alone until it is given back; kernels are kept for the next one, so that their memory is not fetched from the system and
  * cleared for each segment anew.
  */
-import { compiledOnce, instanceOf } from '../../base/compiled-code.js';
+import { instanceOf, moduleOnce } from '../../base/webassembly.js';
 import { bytes } from '../../wasm/segment.wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
@@ -146,7 +146,7 @@ export class SegmentKernel {
 
 const free: SegmentKernel[] = [];
 let inUse = 0;
-const compiled = compiledOnce(bytes);
+const compiled = moduleOnce(bytes);
 
 /**
  * @param space bytes needed besides the segment

@@ -89,7 +89,7 @@ export class WatchPlan {
   }
 
   /** null: there is no room for this number of frames. @param deltas interleaved frames */
-  enter(kernel: SegmentKernel, deltas: Uint8Array, watched: Watched): CompiledWatch | null {
+  enter(kernel: SegmentKernel, deltas: Uint8Array, watched: Watched): KernelWatch | null {
     const bytes = kernel.place(deltas);
     if (bytes === 0) return null;
     const { limits, eventSizes, places } = this;
@@ -108,11 +108,11 @@ export class WatchPlan {
     run.set([label ? label.offset + 1 : 0, at('wanted')], Run.LABEL);
     run.set([Number(fromPs & MAX_WORD), Number(fromPs >> 32n)], Run.FROM_LO);
     run.set([at('times'), at('slots'), CAPACITY], Run.TIMES);
-    return new CompiledWatch(kernel, run, taken?.length ?? 0);
+    return new KernelWatch(kernel, run, taken?.length ?? 0);
   }
 }
 
-export class CompiledWatch {
+export class KernelWatch {
   constructor(
     private readonly kernel: SegmentKernel,
     private readonly run: Uint32Array,

@@ -1,7 +1,6 @@
 /** The columns of a block: which there are, how wide, and where in its buffer. In the order of `enum block_columns`. */
 import type { CoreEventName, CpuCore } from '../cpu/cores.js';
 import type { Delays, InstructionBlock, Ticks, Values } from './block.js';
-import type { BlockOrigin } from './from-tracked.js';
 import type { BlocksKernel } from './kernel/blocks-kernel.js';
 import { Shape } from './kernel/layout.js';
 
@@ -84,6 +83,15 @@ interface OptionalColumns {
 function widthOf(most: number): number {
   if (most < 0x100) return 1;
   return most < 0x1_0000 ? 2 : 4;
+}
+
+export interface BlockOrigin {
+  readonly segment: number;
+  readonly reachesEnd: boolean;
+  /** Births before tracking began; null: not known. */
+  readonly base: bigint | null;
+  /** Births since then, before the block. */
+  readonly births: number;
 }
 
 export class BlockColumns {

@@ -6,11 +6,9 @@ import { type CoreRange, rangeInPs } from '../cpu/query-range.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
 import { SegmentAccess } from '../lifecycle/segments.js';
 import type { InstructionBlock } from './block.js';
-import { compiledBlockOf, compiledRangeBlocks } from './compiled-blocks.js';
-import { type BlocksKernel, giveBlocksKernelBack, takeBlocksKernel } from './kernel/blocks-kernel.js';
+import { giveBlocksKernelBack, takeBlocksKernel } from './kernel/blocks-kernel.js';
+import { kernelBlockOf, kernelRangeBlocks } from './kernel-blocks.js';
 import { type BlockOptions, checkOptions, DEFAULT_SEGMENTS, type RangeBlockOptions } from './options.js';
-import { plainBlockOf } from './plain-blocks.js';
-import { plainRangeBlocks } from './plain-range.js';
 
 /**
  * The instructions born in one segment, and those that the trace lists in flight where it begins or where a snapshot begins. Every instruction of a
@@ -29,10 +27,12 @@ export async function blockOf(
   if (!(Number.isInteger(segment) && segment >= 0 && segment < count)) {
     throw new UscopeError('READER_RANGE', `there is no segment ${segment}: the trace has ${count}`);
   }
-  return (
-    (await withKernel(trace, (kernel) => compiledBlockOf(kernel, trace, core, segment, options))) ??
-    plainBlockOf(trace, core, segment, options)
-  );
+  const kernel = takeBlocksKernel();
+  try {
+    return await kernelBlockOf(kernel, trace, core, segment, options);
+  } finally {
+    giveBlocksKernelBack(kernel);
+  }
 }
 
 /**
@@ -53,28 +53,9 @@ export async function* instructionBlocks(
   const access = await SegmentAccess.of(trace);
   if (access.count === 0 || from === to) return;
   const first = await segmentToBeginWith(access, entities, from, options.lookback ?? DEFAULT_SEGMENTS);
-  const kernel = kernelFor(trace);
-  if (!kernel) {
-    yield* plainRangeBlocks(trace, core, { from, to }, access, first, options);
-    return;
-  }
+  const kernel = takeBlocksKernel();
   try {
-    yield* compiledRangeBlocks(kernel, trace, core, { from, to }, access, first, options);
-  } finally {
-    giveBlocksKernelBack(kernel);
-  }
-}
-
-/** null: frames of v0.1, or no WebAssembly. */
-export function kernelFor(trace: Trace): BlocksKernel | null {
-  return trace.isInterleaved ? takeBlocksKernel() : null;
-}
-
-async function withKernel<T>(trace: Trace, use: (kernel: BlocksKernel) => Promise<T>): Promise<T | null> {
-  const kernel = kernelFor(trace);
-  if (!kernel) return null;
-  try {
-    return await use(kernel);
+    yield* kernelRangeBlocks(kernel, trace, core, { from, to }, access, first, options);
   } finally {
     giveBlocksKernelBack(kernel);
   }

@@ -9,8 +9,8 @@ import { rowEnds } from './row-ends.js';
 
 describe('how the instructions of a segment ended', () => {
   it.each([
-    ['by compiled code', true],
-    ['of frames that only the plain walk reads', false],
+    ['interleaved frames', true],
+    ['frames of v0.1', false],
   ])('is what its block says: %s', async (_, interleaved) => {
     const { frames } = record(generator(5), 600);
     const trace = await openTrace(memorySource(build(frames, 40, interleaved)));

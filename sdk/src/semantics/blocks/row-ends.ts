@@ -2,13 +2,10 @@
 import type { Trace } from '../../reader/index.js';
 import { type CpuCore, requireEntities } from '../cpu/cores.js';
 import { SegmentAccess } from '../lifecycle/segments.js';
-import { endOf, type InstructionBlock, NONE } from './block.js';
-import { followSlice } from './compiled-blocks.js';
-import { CompiledTracker } from './compiled-tracker.js';
-import { blockOf, kernelFor } from './instruction-blocks.js';
-import { type BlocksKernel, giveBlocksKernelBack } from './kernel/blocks-kernel.js';
+import { type BlocksKernel, giveBlocksKernelBack, takeBlocksKernel } from './kernel/blocks-kernel.js';
 import { Result } from './kernel/layout.js';
-import { ALL_SEGMENTS } from './options.js';
+import { followSlice } from './kernel-blocks.js';
+import { KernelTracker } from './kernel-tracker.js';
 
 /**
  * A `BlockEnd` for each instruction born in a segment, in order of birth. Later segments are read until the first `rows` of them have ended: others may be
@@ -21,9 +18,7 @@ export async function rowEnds(
   segment: number,
   rows: number,
 ): Promise<Uint8Array> {
-  const kernel = kernelFor(trace);
-  if (!kernel)
-    return endsOf(await blockOf(trace, core, segment, { numbering: 'always', lookahead: ALL_SEGMENTS }));
+  const kernel = takeBlocksKernel();
   try {
     return await followed(kernel, trace, core, segment, rows);
   } finally {
@@ -40,7 +35,7 @@ async function followed(
 ): Promise<Uint8Array> {
   const entities = requireEntities(core);
   const access = await SegmentAccess.of(trace);
-  const tracker = new CompiledTracker(kernel, trace, core, entities, false, 'ends');
+  const tracker = new KernelTracker(kernel, trace, core, entities, false, 'ends');
   const checkpoints = access.checkpointsOf(entities);
   const window = await access.window(0, false);
   let [listed, births] = [0, 0];
@@ -71,11 +66,4 @@ async function followed(
     window.close();
   }
   return tracker.ends(births);
-}
-
-/** Those listed in flight at the start of a trace were not born in it. */
-function endsOf(block: InstructionBlock): Uint8Array {
-  const ends = Uint8Array.from({ length: block.count }, (_, row) => endOf(block, row));
-  const { numbers } = block;
-  return numbers === null ? ends : ends.filter((_, row) => numbers[row] !== NONE);
 }

@@ -1,9 +1,12 @@
 /** What the compiled tracker knows of a core: `struct tracker_plan`, but for its addresses. */
-import { FieldType, fieldSize, packedSize, type Schema } from '../../format/types.js';
+import { FieldType, fieldSize, packedSize } from '../../format/types.js';
+import type { Trace } from '../../reader/index.js';
 import { controlEventOf } from '../../schema/control.js';
 import type { CoreEntities, CoreEventName, CpuCore } from '../cpu/cores.js';
-import { UNKNOWN_PERIOD_PS } from './from-tracked.js';
 import { EventKind, Plan, SLOTS } from './kernel/layout.js';
+
+/** Where the period of the clock is not known: times are counted in a divisor of this. */
+export const UNKNOWN_PERIOD_PS = 1_000_000_000_000n;
 
 const NO_FIELD = 0xffff_ffff;
 
@@ -33,7 +36,7 @@ export interface TrackerPlan {
 }
 
 export function trackerPlan(
-  schema: Schema,
+  { schema, isInterleaved }: Pick<Trace, 'schema' | 'isInterleaved'>,
   core: CpuCore,
   entities: CoreEntities,
   adoptsStrangers: boolean,
@@ -52,6 +55,7 @@ export function trackerPlan(
   );
   words[Plan.NUM_EVENTS] = schema.events.length;
   words[Plan.ADOPTS_STRANGERS] = Number(adoptsStrangers);
+  words[Plan.EVENTS_LAST] = Number(!isInterleaved);
   const period = core.periodPs > 0n ? core.periodPs : UNKNOWN_PERIOD_PS;
   words.set([Number(period & 0xffff_ffffn), Number(period >> 32n)], Plan.PERIOD);
   // As in Tracker: an event of the core has the last word on its type.

@@ -205,3 +205,8 @@ function describeEntities(def: StorageDef): CoreEntities | null {
     threadField: index('thread_id'),
   };
 }
+
+/** Label of an enum's value; the number where it has none. */
+export function labelOf(labels: EnumDef | null, value: number): string {
+  return labels?.values.find((candidate) => candidate.value === value)?.name ?? String(value);
+}

@@ -3,9 +3,8 @@ import { UscopeError } from '../../base/errors.js';
 import { Action } from '../../format/types.js';
 import { requireBigint } from '../../reader/arguments.js';
 import type { Trace } from '../../reader/index.js';
-import { type CpuCore, requireEntities } from './cores.js';
+import { type CpuCore, labelOf, requireEntities } from './cores.js';
 import { type CoreRange, rangeInPs } from './query-range.js';
-import { labelOf } from './tracker.js';
 
 /**
  * When an instruction at an address is fetched for the first time in a range; null when none is.

@@ -22,6 +22,7 @@ import {
   stayTicks,
 } from '../blocks/block.js';
 import type { CoreEventName, CpuCore } from '../cpu/cores.js';
+import { labelOf } from '../cpu/cores.js';
 import {
   type Annotation,
   type Dependency,
@@ -30,7 +31,6 @@ import {
   type StageEntry,
   type Trap,
 } from '../cpu/lifecycle.js';
-import { labelOf } from '../cpu/tracker.js';
 
 const ENDS: Record<BlockEnd, InstructionEnd> = {
   [BlockEnd.IN_FLIGHT]: InstructionEnd.IN_FLIGHT,

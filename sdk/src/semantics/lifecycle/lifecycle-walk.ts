@@ -117,8 +117,14 @@ export class LifecycleWalk {
   private event(cursor: FrameCursor): void {
     const size = this.limits.payloadSizes[cursor.eventType];
     if (size === cursor.payloadSize) this.tracker.event(cursor);
-    else if (cursor.eventType < this.trace.schema.events.length) throw wrongSize(this.trace, cursor);
+    else if (hasWrongSize(this.trace, cursor)) throw wrongSize(this.trace, cursor);
   }
+}
+
+/** Whether the item is an event that the schema knows, with a payload that does not have the size that its fields take. */
+export function hasWrongSize({ itemLimits, schema }: Trace, { kind, eventType, payloadSize }: FrameCursor) {
+  const isKnown = kind === CursorItem.EVENT && eventType < schema.events.length;
+  return isKnown && payloadSize !== itemLimits.payloadSizes[eventType];
 }
 
 /** Of an event whose payload does not have the size that its fields take. */

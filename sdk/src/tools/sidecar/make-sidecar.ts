@@ -22,7 +22,6 @@ import { type PlacedContainer, writeDirectory } from '../../trace-index/director
 import { openIndex } from '../../trace-index/index.js';
 import { trustedSidecar } from '../../trace-index/node/index.js';
 import { endsTooLate, type IndexPlan, indexPlan } from '../../trace-index/plan.js';
-import { type Carry, FIRST } from '../../trace-index/reference/reference-pass.js';
 import {
   decodeSidecarHead,
   encodeSidecarHead,
@@ -31,6 +30,7 @@ import {
   type SidecarHead,
   sidecarHeadOf,
 } from '../../trace-index/sidecar/format.js';
+import { type Carry, FIRST } from '../../trace-index/time-carry.js';
 import { giveAccessOf } from '../../writer/output/file-access.js';
 import { ioError, syncDirectory } from '../../writer/output/output-file.js';
 import { distrustOf } from '../../writer/output/own-file.js';

@@ -14,7 +14,7 @@ import {
 import type { PlacedContainer } from '../../trace-index/directory/write-directory.js';
 import { IndexPass } from '../../trace-index/pass/index-pass.js';
 import { type IndexPlan, indexPlan } from '../../trace-index/plan.js';
-import { type Carry, FIRST } from '../../trace-index/reference/reference-pass.js';
+import { type Carry, FIRST } from '../../trace-index/time-carry.js';
 import { differenceOfDirectory } from './directory-check.js';
 import type { FindingLog } from './finding.js';
 import { type IndexAtHand, OwnIndex, type Stored, sidecarIndex } from './indexes-at-hand.js';

@@ -2,10 +2,9 @@
 import { ByteWriter } from '../../base/bytes.js';
 import type { Crc32 } from '../../format/commit-record.js';
 import type { IndexPartBytes } from '../../format/index-container.js';
-import { compiledLevels } from '../kernel/directory-kernel.js';
-import type { LevelInput, LevelMaker } from '../made-levels/level-maker.js';
-import type { LevelPieces, Piece } from '../made-levels/level-pieces.js';
-import { PlainLevels } from '../made-levels/plain-levels.js';
+import { kernelLevels } from '../kernel/directory-kernel.js';
+import { type LevelInput, listCount } from '../made-levels/level-maker.js';
+import { LevelPieces, type Piece } from '../made-levels/level-pieces.js';
 import type { IndexPlan } from '../plan.js';
 import { BLOCK_ENTRIES, type ChunkEntry, encodeHead, type LevelEntry } from './format.js';
 import { Places } from './places.js';
@@ -31,8 +30,6 @@ export interface DirectoryTarget extends LevelInput {
 export interface DirectoryInput extends DirectoryTarget {
   /** null: the segment has none that can be used. Segments are asked for in order. */
   container(segment: number): Promise<PlacedContainer | null>;
-  /** Default: compiled where that works. */
-  readonly makeLevels?: ((input: LevelInput) => LevelMaker) | undefined;
 }
 
 /** The end of the file, as the directory is appended to it. */
@@ -78,23 +75,23 @@ export interface MadeDirectory {
   readonly lists: readonly LevelPieces[];
 }
 
+/** Without levels where the kernel has no room for those of the schema, or for what a segment adds. */
 async function madeOf(input: DirectoryInput): Promise<MadeDirectory> {
-  const maker = input.makeLevels ?? compiledLevels;
-  // Numbers that the compiled code has no room for.
-  return (await madeWith(maker(input), input)) ?? (await madeWith(new PlainLevels(input), input))!;
-}
-
-async function madeWith(maker: LevelMaker | null, input: DirectoryInput): Promise<MadeDirectory | null> {
-  if (!maker) return null;
-  const places = new Places(input.plan.cores.length, input.segments);
-  for (let segment = 0; segment < input.segments; segment++) {
+  const { plan, segments } = input;
+  const cores = plan.cores.length;
+  const maker = kernelLevels(input);
+  const places = new Places(cores, segments);
+  const unknown = plan.cores.map(() => null);
+  let isMade = maker !== null;
+  for (let segment = 0; segment < segments; segment++) {
     const container = await input.container(segment);
-    const births = maker.add(container?.parts ?? null);
-    if (!births) return null;
-    places.add(segment, container, births);
+    const births = isMade ? maker!.add(container?.parts ?? null) : null;
+    isMade = births !== null;
+    places.add(segment, container, births ?? unknown);
   }
-  const lists = maker.finish();
-  return lists && { places, lists: endedAtTop(lists, input.plan) };
+  const lists = isMade ? maker!.finish() : null;
+  if (lists) return { places, lists: endedAtTop(lists, plan) };
+  return { places, lists: Array.from({ length: listCount(plan) }, () => new LevelPieces()) };
 }
 
 /** Levels of time beyond the coarsest that says something are left out. */

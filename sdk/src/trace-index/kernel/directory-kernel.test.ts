@@ -1,19 +1,19 @@
 /** The compiled levels of a directory are those that the plain ones are. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { OracleLevels } from '../../../../test/oracle/index/levels.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { dut, generator, schemaWithBuffer } from '../../../../test/support/recorded-run.js';
 import { IndexPart, type IndexPartBytes } from '../../format/index-container.js';
 import { ChannelKind, type ClockGroup } from '../channels.js';
 import type { LevelInput, LevelMaker } from '../made-levels/level-maker.js';
-import { PlainLevels } from '../made-levels/plain-levels.js';
 import { indexPlan } from '../plan.js';
 import { coarserRowsPart } from '../rows/coarser-rows.js';
 import { decodeRowsChunk } from '../rows/row-chunk.js';
 import { encodeRowsPart, GROUP_ROWS, LATE_COLUMNS, MAX_GROUP_LEVEL, OWN_COLUMNS } from '../rows/rows-part.js';
 import { encodeStatics, encodeStrings } from '../texts/static-set.js';
 import { decodeTimePart, encodeTimePart } from '../time-part.js';
-import { compiledLevels } from './directory-kernel.js';
+import { kernelLevels } from './directory-kernel.js';
 
 limitOfFile(MANY_CASES_MS);
 
@@ -147,9 +147,9 @@ function expectRowsFollowEachOther(lists: ReturnType<typeof listsOf>['lists']): 
 
 function compare(shape: Shape) {
   const { made, input } = partsOf(shape);
-  const plain = listsOf(new PlainLevels(input), made);
+  const plain = listsOf(new OracleLevels(input), made);
   expectRowsFollowEachOther(plain.lists);
-  const compiled = listsOf(compiledLevels(input)!, made);
+  const compiled = listsOf(kernelLevels(input)!, made);
   expect(compiled).toEqual(plain);
   return plain;
 }
@@ -164,7 +164,7 @@ describe('the compiled levels', () => {
       missing: fc.constant(missing),
     });
 
-  it('are the plain ones', () => {
+  it('are those of the oracle', () => {
     fc.assert(
       fc.property(shape(0), (one) => {
         compare(one);
@@ -173,7 +173,7 @@ describe('the compiled levels', () => {
     );
   });
 
-  it('are the plain ones where parts are missing or damaged', () => {
+  it('are those of the oracle where parts are missing or damaged', () => {
     fc.assert(
       fc.property(shape(6), (one) => {
         compare(one);
@@ -182,7 +182,7 @@ describe('the compiled levels', () => {
     );
   });
 
-  it('are the plain ones of many chunks', () => {
+  it('are those of the oracle of many chunks', () => {
     const { lists } = compare({ seed: 5, segments: 40, rows: 120, births: 70_000, missing: 0 });
     const [time, rows, pcs, strings] = lists!.map((list) => list.map(([, pieces]) => pieces.length));
     expect(time![0]).toBeGreaterThan(2);
@@ -201,6 +201,6 @@ describe('the compiled levels', () => {
     };
     const groups: readonly ClockGroup[] = empty.plan.groups;
     expect(groups).toEqual([]);
-    expect(listsOf(compiledLevels(empty)!, [null, []])).toEqual(listsOf(new PlainLevels(empty), [null, []]));
+    expect(listsOf(kernelLevels(empty)!, [null, []])).toEqual(listsOf(new OracleLevels(empty), [null, []]));
   });
 });

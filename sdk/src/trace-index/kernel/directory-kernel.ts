@@ -1,8 +1,8 @@
 /** The levels of a directory by compiled code (sdk/kernel/index/directory.h) in WebAssembly. */
-import { instanceOf } from '../../base/compiled-code.js';
-import { CompiledLevels, type LevelCode } from '../made-levels/compiled-levels.js';
+import { instanceOf } from '../../base/webassembly.js';
+import { KernelLevels, type LevelCode } from '../made-levels/kernel-levels.js';
 import type { LevelInput } from '../made-levels/level-maker.js';
-import { aligned, compiledModule, type KernelMemory, reserve } from './kernel-module.js';
+import { aligned, type KernelMemory, kernelModule, reserve } from './kernel-module.js';
 
 const OUT_BYTES = 8 * 1024 * 1024;
 const MAX_BYTES = 512 * 1024 * 1024;
@@ -33,13 +33,11 @@ interface DirectoryExports extends KernelMemory {
   directory_finish(job: number): number;
 }
 
-/** null without WebAssembly, or where the schema is too large for it. */
-export function compiledLevels(input: LevelInput): CompiledLevels | null {
-  const module = compiledModule();
-  if (!module) return null;
-  const exports = instanceOf<DirectoryExports>(module);
+/** null: the schema is too large. @throws UscopeError ENV_KERNEL, ENV_MEMORY */
+export function kernelLevels(input: LevelInput): KernelLevels | null {
+  const exports = instanceOf<DirectoryExports>(kernelModule());
   const code = WasmLevels.open(exports, input);
-  return code && new CompiledLevels(code, input.plan, input.endPs);
+  return code && new KernelLevels(code, input.plan, input.endPs);
 }
 
 class WasmLevels implements LevelCode {

@@ -2,8 +2,8 @@
  * The compiled pass (sdk/kernel/index) with its own memory: the index of one segment after the other. One kernel serves any number of
  * traces, as nothing but the plan stays in it.
  */
-import { instanceOf } from '../../base/compiled-code.js';
-import { aligned, compiledModule, type KernelMemory, reserve } from './kernel-module.js';
+import { instanceOf } from '../../base/webassembly.js';
+import { aligned, type KernelMemory, kernelModule, reserve } from './kernel-module.js';
 
 /** Largest container that is made; most are thousands of times smaller. */
 export const MAX_CONTAINER_BYTES = 4 * 1024 * 1024;
@@ -30,6 +30,8 @@ enum Job {
   START_HI,
   CARRY_AT,
   CARRY_LENGTH,
+  EVENTS_LAST,
+  PADDING,
   LENGTH,
 }
 
@@ -54,6 +56,8 @@ export interface IndexInput {
   readonly carry: Uint8Array | null;
   /** Ops may name slots beyond a storage's: in files of other writers. */
   readonly strangeSlots?: boolean;
+  /** Frames list ops before events, as those of v0.1 do, so that a flush may come after the birth of a successor. */
+  readonly eventsLast?: boolean;
 }
 
 export interface IndexOutput {
@@ -62,10 +66,9 @@ export interface IndexOutput {
   readonly carry: Uint8Array;
 }
 
-/** null without WebAssembly. */
-export function createIndexKernel(): IndexKernel | null {
-  const module = compiledModule();
-  return module && new IndexKernel(module);
+/** @throws UscopeError ENV_KERNEL, ENV_MEMORY */
+export function createIndexKernel(): IndexKernel {
+  return new IndexKernel(kernelModule());
 }
 
 export class IndexKernel {
@@ -82,7 +85,7 @@ export class IndexKernel {
 
   /** null: the segment does not follow the schema, or it or its index are too large. */
   run(plan: PlanWords, input: IndexInput): IndexOutput | null {
-    const { checkpoint, frames, carry, timeStartPs, strangeSlots = false } = input;
+    const { checkpoint, frames, carry, timeStartPs, strangeSlots = false, eventsLast = false } = input;
     const placed = this.place(plan, strangeSlots);
     if (!placed) return null;
     const out = aligned(placed.scratch + placed.scratchSize);
@@ -109,6 +112,7 @@ export class IndexKernel {
     job[Job.OUT_SIZE] = MAX_CONTAINER_BYTES;
     job[Job.PLAN_CRC] = plan.crc;
     job[Job.STRANGE_SLOTS] = strangeSlots ? 1 : 0;
+    job[Job.EVENTS_LAST] = eventsLast ? 1 : 0;
     job[Job.START_LO] = Number(timeStartPs & 0xffff_ffffn);
     job[Job.START_HI] = Number(timeStartPs >> 32n);
     const size = this.exports.index_segment(this.base);

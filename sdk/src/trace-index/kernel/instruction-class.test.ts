@@ -1,13 +1,13 @@
 /** The compiled classes of instructions are those of the analysis: every 16-bit one, and every opcode with all that tells classes apart. */
 import { expect, it } from 'vitest';
 import { InstructionClassifier } from '../../semantics/cpu/analysis/instruction-class.js';
-import { compiledModule } from './kernel-module.js';
+import { kernelModule } from './kernel-module.js';
 
 interface Exports {
   instruction_class(bits: number, xlen: number): number;
 }
 
-const { instruction_class: compiled } = new WebAssembly.Instance(compiledModule()!, {})
+const { instruction_class: compiled } = new WebAssembly.Instance(kernelModule()!, {})
   .exports as unknown as Exports;
 
 it.each([32, 64] as const)('are those of the analysis: RV%i', (xlen) => {

@@ -1,5 +1,5 @@
 /** The compiled code of the index (sdk/kernel/index), compiled once, and the memory of its instances. */
-import { compiledOnce } from '../../base/compiled-code.js';
+import { moduleOnce } from '../../base/webassembly.js';
 import { bytes } from '../../wasm/index.wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
@@ -10,8 +10,8 @@ export interface KernelMemory {
   readonly __heap_base: { readonly value: number };
 }
 
-/** null without WebAssembly. */
-export const compiledModule = compiledOnce(bytes);
+/** @throws UscopeError ENV_KERNEL */
+export const kernelModule = moduleOnce(bytes);
 
 /** Makes room for this number of bytes; false: there is none. */
 export function reserve({ memory }: KernelMemory, bytes: number, maxBytes: number): boolean {

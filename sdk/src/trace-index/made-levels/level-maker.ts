@@ -20,6 +20,10 @@ export interface LevelInput {
   readonly endPs: bigint;
 }
 
+/** Of time by group, of rows and of what segments name by core, and of the strings. */
+export const listCount = ({ groups, cores }: Pick<IndexPlan, 'groups' | 'cores'>): number =>
+  groups.length + 2 * cores.length + 1;
+
 /** Of a later end the levels' buckets could not be counted exactly: nine years of a clock of 1 GHz. */
 export const MAX_CYCLES = 1n << 58n;
 /** Buckets of a part TIME have 256 · 4^n cycles, n at most this. */

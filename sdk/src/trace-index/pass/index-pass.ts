@@ -1,10 +1,11 @@
-/** Makes the index of segments of an open trace: compiled where that works, else the plain way, with the same bytes. */
-import { encodeIndexContainer, sealIndexContainer } from '../../format/index-container.js';
+/** Makes the index of segments of an open trace. */
+import { sealIndexContainer } from '../../format/index-container.js';
+import { interleavedFrames } from '../../format/interleave.js';
 import { SessionStatus } from '../../format/session-chunk.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { createIndexKernel, type IndexKernel } from '../kernel/index-kernel.js';
 import type { IndexPlan } from '../plan.js';
-import { type Carry, referencePass } from '../reference/reference-pass.js';
+import type { Carry } from '../time-carry.js';
 
 export interface MadeContainer {
   /** Complete, with checksum. */
@@ -14,7 +15,7 @@ export interface MadeContainer {
 
 export class IndexPass {
   /** Not made before it is needed: most traces have an index. */
-  private kernel: IndexKernel | null | undefined;
+  private kernel: IndexKernel | null = null;
   private readonly strangeSlots: boolean;
 
   constructor(
@@ -29,46 +30,30 @@ export class IndexPass {
   async run(segment: LoadedSegment, carry: Carry): Promise<MadeContainer | null> {
     const { trace } = this;
     const checkpoint = await checkpointBefore(trace, segment);
-    // Plain frames (v0.1) have no compiled loop.
-    if (this.kernel === undefined) this.kernel = trace.isInterleaved ? createIndexKernel() : null;
-    const made = this.make(segment, checkpoint, carry);
+    this.kernel ??= createIndexKernel();
+    const made = this.make(this.kernel, segment, checkpoint, carry);
     if (made) sealIndexContainer(made.container, segment.offset, trace.crc32);
     return made;
   }
 
   /** A fault of what makes the index costs one segment's, not all. */
-  private make(segment: LoadedSegment, checkpoint: Uint8Array, carry: Carry): MadeContainer | null {
+  private make(
+    kernel: IndexKernel,
+    segment: LoadedSegment,
+    checkpoint: Uint8Array,
+    carry: Carry,
+  ): MadeContainer | null {
+    const { plan, strangeSlots, trace } = this;
+    const { timeStartPs } = segment.header;
+    const eventsLast = !trace.isInterleaved;
     try {
-      if (this.kernel) return this.compiled(this.kernel, segment, checkpoint, carry);
-      return plain(this.plan, segment, checkpoint, carry);
+      const frames = interleavedFrames(segment);
+      return kernel.run(plan, { timeStartPs, checkpoint, frames, carry, strangeSlots, eventsLast });
     } catch {
       this.kernel = null; // compiled code that has failed may have left its memory in any state
       return null;
     }
   }
-
-  private compiled(
-    kernel: IndexKernel,
-    { header, deltas }: LoadedSegment,
-    checkpoint: Uint8Array,
-    carry: Carry,
-  ): MadeContainer | null {
-    const { timeStartPs } = header;
-    const { plan, strangeSlots } = this;
-    return kernel.run(plan, { timeStartPs, checkpoint, frames: deltas, carry, strangeSlots });
-  }
-}
-
-function plain(
-  plan: IndexPlan,
-  segment: LoadedSegment,
-  checkpoint: Uint8Array,
-  carry: Carry,
-): MadeContainer | null {
-  const { header, deltas } = segment;
-  const result = referencePass(plan, { header, checkpoint, deltas, cursor: () => segment.cursor() }, carry);
-  const container = encodeIndexContainer({ segmentOffset: 0n, planCrc: plan.crc, parts: result.parts });
-  return { container, carry: result.carry };
 }
 
 /** The state before a segment, also in files that store it elsewhere. */

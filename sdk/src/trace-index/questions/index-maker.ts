@@ -5,7 +5,7 @@ import type { ContainerSource, NoContainer } from '../containers/container-sourc
 import { SegmentParts } from '../containers/segment-parts.js';
 import { IndexPass } from '../pass/index-pass.js';
 import { endsTooLate, type IndexPlan, indexPlan } from '../plan.js';
-import { type Carry, FIRST } from '../reference/reference-pass.js';
+import { type Carry, FIRST } from '../time-carry.js';
 import { PyramidLevels } from './level-set.js';
 import { TraceIndex } from './trace-index.js';
 

@@ -9,8 +9,8 @@ import { type Levels, loadAddon } from '../../native/native-addon.js';
 import type { IndexedFile } from '../../writer/contract/segment-indexer.js';
 import { Places } from '../directory/places.js';
 import { endedAtTop, type MadeDirectory } from '../directory/write-directory.js';
-import { compiledLevels } from '../kernel/directory-kernel.js';
-import { CompiledLevels, type LevelCode } from '../made-levels/compiled-levels.js';
+import { kernelLevels } from '../kernel/directory-kernel.js';
+import { KernelLevels, type LevelCode } from '../made-levels/kernel-levels.js';
 import { MAX_CYCLES } from '../made-levels/level-maker.js';
 import type { IndexPlan } from '../plan.js';
 
@@ -26,7 +26,7 @@ export class GrowingDirectory {
   private constructor(
     private readonly plan: IndexPlan,
     /** null: they have failed, or are too large. */
-    private levels: CompiledLevels | null,
+    private levels: KernelLevels | null,
     private readonly startPs: bigint,
     /** The levels are for traces up to here. */
     private readonly limitPs: bigint,
@@ -70,10 +70,10 @@ export class GrowingDirectory {
   }
 }
 
-function levelsOf(plan: IndexPlan, startPs: bigint, limitPs: bigint): CompiledLevels | null {
+function levelsOf(plan: IndexPlan, startPs: bigint, limitPs: bigint): KernelLevels | null {
   const native = NativeLevels.open(plan, startPs, limitPs);
-  if (native) return new CompiledLevels(native, plan, limitPs);
-  return compiledLevels({ plan, startPs, endPs: limitPs });
+  if (native) return new KernelLevels(native, plan, limitPs);
+  return kernelLevels({ plan, startPs, endPs: limitPs });
 }
 
 function partsOf(container: Uint8Array | null, plan: IndexPlan) {

@@ -3,6 +3,7 @@ import { copyFile, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { oracleContainer } from '../../../../test/oracle/index/index-pass.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { align8 } from '../../base/bytes.js';
 import { indexOfRecord } from '../../format/commit-record.js';
@@ -16,7 +17,7 @@ import { RecordBatch } from '../../writer/records/record-batch.js';
 import { appendDirectory } from '../directory/append-directory.js';
 import { DIRECTORY_SECTION } from '../directory/format.js';
 import { indexPlan } from '../plan.js';
-import { FIRST, referenceContainer } from '../reference/reference-pass.js';
+import { FIRST } from '../time-carry.js';
 import { GrowingDirectory } from './growing-directory.js';
 import { addAtOnce, carryBehind, createSegmentIndexer } from './segment-indexer.js';
 import { fitContainer } from './size-limit.js';
@@ -50,16 +51,14 @@ afterEach(async () => {
 const atOnce: SegmentIndexerFactory = (given, dut, before) => {
   const plan = indexPlan(given, dut);
   const add = addAtOnce(plan, carryBehind(plan, before));
-  return (
-    add && {
-      add,
-      toStore: (made, segmentBytes) => made && fitContainer(plan, made, segmentBytes),
-      directory: async (file, output) => {
-        await appendDirectory(plan, file, output);
-        return true;
-      },
-    }
-  );
+  return {
+    add,
+    toStore: (made, segmentBytes) => made && fitContainer(plan, made, segmentBytes),
+    directory: async (file, output) => {
+      await appendDirectory(plan, file, output);
+      return true;
+    },
+  };
 };
 
 async function write(cycles: number, compression: CompressionName, index: SegmentIndexerFactory | null) {
@@ -95,7 +94,7 @@ async function expectReference(bytes: Uint8Array): Promise<number> {
   let carry = FIRST;
   for (const [index, container] of containers.entries()) {
     const segment = await trace.loadSegment(index);
-    const made = referenceContainer(plan, segment, carry);
+    const made = oracleContainer(plan, segment, carry);
     const { checkpointSize, deltasCompressedSize } = segment.header;
     // Small segments have room for a part of it.
     const stored = fitContainer(plan, made.container, checkpointSize + deltasCompressedSize)!;
@@ -185,7 +184,7 @@ describe('a trace that is written with an index', () => {
       const growing = GrowingDirectory.open(plan, 0n, maxBytes)!;
       let carry = FIRST;
       for (let segment = 0; segment < segments; segment++) {
-        const made = referenceContainer(plan, await trace.loadSegment(segment), carry);
+        const made = oracleContainer(plan, await trace.loadSegment(segment), carry);
         growing.add(made.container);
         carry = made.carry;
       }

@@ -22,7 +22,7 @@ export const createSegmentIndexer: SegmentIndexerFactory = (schema, dut, before)
   const plan = indexPlan(schema, dut);
   const carry = carryBehind(plan, before);
   const add = openPooledIndexer(plan, carry) ?? addAtOnce(plan, carry);
-  return add && new Indexer(plan, add, before?.length === 0);
+  return new Indexer(plan, add, before?.length === 0);
 };
 
 class Indexer implements SegmentIndexer {
@@ -55,9 +55,8 @@ class Indexer implements SegmentIndexer {
 }
 
 /** The same without the addon: for tests, which compare the two. */
-export function addAtOnce(plan: IndexPlan, before: Uint8Array | null): PooledIndexer | null {
+export function addAtOnce(plan: IndexPlan, before: Uint8Array | null): PooledIndexer {
   const kernel = createIndexKernel();
-  if (!kernel) return null;
   let carry = before;
   return async ({ frames, checkpoint, timeStartPs }) => {
     const made = kernel.run(plan, { frames, checkpoint, timeStartPs, carry });

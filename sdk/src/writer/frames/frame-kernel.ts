@@ -8,7 +8,7 @@
  * the frames before it, and the plain path takes that frame, including any complaint about it. This is rare by construction: frames near
  * the end of a message are looked through for their end before they are tried.
  */
-import { instanceOf } from '../../base/compiled-code.js';
+import { instanceOf } from '../../base/webassembly.js';
 import type { KernelExports, KernelImports } from '../../native/kernel-exports.js';
 import { sharedBuffer } from '../../native/lz4.js';
 import { openNativeKernel } from '../../native/native.js';

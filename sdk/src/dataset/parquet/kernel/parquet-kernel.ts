@@ -2,7 +2,7 @@
  * The compiled loops of the Parquet writer (sdk/kernel/parquet) with their memory. One page of one column at a time: `reset`, then what makes its levels and
  * values, then the page itself: `beginPage`, what is put one after the other, `page`. Addresses and the page are valid until the next `reset`.
  */
-import { instanceOf } from '../../../base/compiled-code.js';
+import { instanceOf } from '../../../base/webassembly.js';
 import { bytes } from '../../../wasm/parquet.wasm.js';
 
 /** Of a column's values: those that are there, one after the other, and a level for each. */

@@ -1,6 +1,7 @@
 /** The compiled code (sdk/kernel/blocks) with its own memory, which only grows: places in it are given out until it is taken the next time. */
-import { compiledOnce, instanceOf, reserved } from '../../../base/compiled-code.js';
+
 import { UscopeError } from '../../../base/errors.js';
+import { instanceOf, moduleOnce, reserved } from '../../../base/webassembly.js';
 import { bytes } from '../../../wasm/blocks.wasm.js';
 
 const PAGE_BYTES = 64 * 1024;
@@ -87,13 +88,11 @@ export class BlocksKernel {
 }
 
 const free: BlocksKernel[] = [];
-const compiled = compiledOnce(bytes);
+const compiled = moduleOnce(bytes);
 
-/** null where there is no WebAssembly. @throws UscopeError ENV_MEMORY */
-export function takeBlocksKernel(): BlocksKernel | null {
-  const module = compiled();
-  if (module === null) return null;
-  const kernel = free.pop() ?? new BlocksKernel(module);
+/** @throws UscopeError ENV_KERNEL, ENV_MEMORY */
+export function takeBlocksKernel(): BlocksKernel {
+  const kernel = free.pop() ?? new BlocksKernel(compiled());
   kernel.clear();
   return kernel;
 }

@@ -15,6 +15,7 @@ export const Plan = {
   /** For each `EventKind` four times offset and size. */
   FIELDS: 10,
   ADOPTS_STRANGERS: 74,
+  EVENTS_LAST: 75,
   PERIOD: 76,
   WORDS: 78,
 } as const;

@@ -1,9 +1,15 @@
 /** The part ROWS of one core, the plain way: what `CoreSlots` says of its instructions is counted by groups of 64. */
 
-import { NO_COLUMN, type RowPlan } from '../row-plan.js';
-import { type CarriedRow, countGroups, MAX_CARRIED, MAX_LATE } from '../rows/rows-carry.js';
-import { encodeRowsPart, GROUP_ROWS, LATE_COLUMNS, MAX_GROUPS, OWN_COLUMNS } from '../rows/rows-part.js';
-import { MAX_CELLS } from '../time-part.js';
+import { NO_COLUMN, type RowPlan } from '../../../sdk/src/trace-index/row-plan.js';
+import {
+  encodeRowsPart,
+  GROUP_ROWS,
+  LATE_COLUMNS,
+  MAX_GROUPS,
+  OWN_COLUMNS,
+} from '../../../sdk/src/trace-index/rows/rows-part.js';
+import { MAX_CELLS } from '../../../sdk/src/trace-index/time-part.js';
+import { type CarriedRow, countGroups, MAX_CARRIED, MAX_LATE } from './rows-carry.js';
 import type { StatsWalk } from './stats-walk.js';
 
 const NO_STAGE = -1;

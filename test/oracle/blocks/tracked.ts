@@ -1,5 +1,5 @@
 /** What is kept of an instruction while it is followed. */
-import { InstructionEnd } from './lifecycle.js';
+import { InstructionEnd } from '../../../sdk/src/semantics/cpu/lifecycle.js';
 
 /**
  * Entry into a stage, as the event has it; its time in halves, as millions are entered before a range begins. Halves and machine words are kept as

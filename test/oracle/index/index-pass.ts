@@ -1,23 +1,26 @@
 /**
- * The parts of a segment's index, the plain way: the reference for the compiled pass (sdk/kernel/index), which is compared with it.
+ * The parts of a segment's index, item by item: the oracle of the compiled pass (sdk/kernel/index).
  *
  * The result depends on the carry of the segment before, the checkpoint and the frames alone.
  */
-import { UscopeError } from '../../base/errors.js';
-import { CursorItem, type FrameCursor } from '../../format/frame.js';
-import { encodeIndexContainer, IndexPart, type IndexPartBytes } from '../../format/index-container.js';
-import { Action, packedSize, SF_SPARSE } from '../../format/types.js';
-import type { LoadedSegment } from '../../reader/index.js';
-import { type PayloadField, payloadField, readField } from '../../semantics/cpu/payload-field.js';
-import { StorageState } from '../../state/storage-state.js';
-import { type Channel, ChannelKind } from '../channels.js';
-import { encodeDropped } from '../dropped.js';
-import type { IndexPlan } from '../plan.js';
-import { type RowPlan, stringOffsets } from '../row-plan.js';
-import { CARRY_SHARE, decodeRowsCarry, encodeRowsCarry, type RowsCarry } from '../rows/rows-carry.js';
-import { MAX_ROW_CYCLES } from '../rows/rows-part.js';
-import { statsShape } from '../stats/stats-shape.js';
-import { mostEntries } from '../texts/static-set.js';
+import { UscopeError } from '../../../sdk/src/base/errors.js';
+import { CursorItem, type FrameCursor } from '../../../sdk/src/format/frame.js';
+import {
+  encodeIndexContainer,
+  IndexPart,
+  type IndexPartBytes,
+} from '../../../sdk/src/format/index-container.js';
+import { Action, packedSize, SF_SPARSE } from '../../../sdk/src/format/types.js';
+import type { LoadedSegment } from '../../../sdk/src/reader/index.js';
+import { type PayloadField, payloadField, readField } from '../../../sdk/src/semantics/cpu/payload-field.js';
+import { StorageState } from '../../../sdk/src/state/storage-state.js';
+import { type Channel, ChannelKind } from '../../../sdk/src/trace-index/channels.js';
+import { encodeDropped } from '../../../sdk/src/trace-index/dropped.js';
+import type { IndexPlan } from '../../../sdk/src/trace-index/plan.js';
+import { type RowPlan, stringOffsets } from '../../../sdk/src/trace-index/row-plan.js';
+import { MAX_ROW_CYCLES } from '../../../sdk/src/trace-index/rows/rows-part.js';
+import { statsShape } from '../../../sdk/src/trace-index/stats/stats-shape.js';
+import { mostEntries } from '../../../sdk/src/trace-index/texts/static-set.js';
 import {
   type Carry,
   CarrySection,
@@ -26,18 +29,21 @@ import {
   decodeTimeCarry,
   encodeCarry,
   encodeTimeCarry,
-  FIRST,
   occupancyStorages,
   type TimeCarry,
-} from '../time-carry.js';
-import { encodeOccupancyPart, encodeTimePart, MAX_CELLS, MAX_ROWS } from '../time-part.js';
+} from '../../../sdk/src/trace-index/time-carry.js';
+import {
+  encodeOccupancyPart,
+  encodeTimePart,
+  MAX_CELLS,
+  MAX_ROWS,
+} from '../../../sdk/src/trace-index/time-part.js';
 import { CoreSlots } from './core-slots.js';
 import { GroupRows } from './group-rows.js';
 import { RowWalk } from './row-walk.js';
+import { CARRY_SHARE, decodeRowsCarry, encodeRowsCarry, type RowsCarry } from './rows-carry.js';
 import { StatsWalk } from './stats-walk.js';
 import { StaticWalk, StringWalk } from './text-sets.js';
-
-export { type Carry, FIRST };
 
 export type PassSegment = Pick<LoadedSegment, 'checkpoint' | 'cursor' | 'deltas'> & {
   readonly header: Pick<LoadedSegment['header'], 'timeStartPs'>;
@@ -53,7 +59,7 @@ export interface PassResult {
  * Walks one segment.
  * @throws UscopeError FORMAT_* where frames or checkpoint do not follow the schema: the segment then has no index
  */
-export function referencePass(plan: IndexPlan, segment: PassSegment, carry: Carry): PassResult {
+export function oraclePass(plan: IndexPlan, segment: PassSegment, carry: Carry): PassResult {
   const pass = new Pass(plan, segment, carry);
   pass.walk();
   return pass.finish();
@@ -488,12 +494,12 @@ function countTaken(mask: Uint8Array, numSlots: number): number {
 }
 
 /** The container of a segment, for the place where it is in the file. */
-export function referenceContainer(
+export function oracleContainer(
   plan: IndexPlan,
   segment: PassSegment & Pick<LoadedSegment, 'offset'>,
   carry: Carry,
 ): { readonly container: Uint8Array; readonly carry: Uint8Array } {
-  const result = referencePass(plan, segment, carry);
+  const result = oraclePass(plan, segment, carry);
   const container = encodeIndexContainer({
     segmentOffset: BigInt(segment.offset),
     planCrc: plan.crc,

@@ -1,7 +1,7 @@
 /** What a segment leaves to the next one for its part ROWS: a section of the part CARRY. */
-import { ByteReader } from '../../base/bytes.js';
-import { readLeb128, writeLeb128 } from '../../base/leb128.js';
-import { partWriter, unzigzag, zigzag } from '../columns.js';
+import { ByteReader } from '../../../sdk/src/base/bytes.js';
+import { readLeb128, writeLeb128 } from '../../../sdk/src/base/leb128.js';
+import { partWriter, unzigzag, zigzag } from '../../../sdk/src/trace-index/columns.js';
 
 /** Instructions of a core that are carried at most, and groups that they may be of; of more, none are. */
 export const MAX_CARRIED = 4096;

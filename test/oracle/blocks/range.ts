@@ -1,28 +1,28 @@
-/** The instructions of a range in blocks, by `Tracker`: see `plain-blocks.ts`. */
-import { isDamage, type UscopeError } from '../../base/errors.js';
-import type { Trace } from '../../reader/index.js';
-import { controlEventOf } from '../../schema/control.js';
-import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
-import { type CpuCore, requireEntities } from '../cpu/cores.js';
-import { Tracker } from '../cpu/tracker.js';
-import { LifecycleWalk } from '../lifecycle/lifecycle-walk.js';
-import { type SegmentAccess, segmentsToWalk } from '../lifecycle/segments.js';
-import { Births } from './births.js';
-import type { InstructionBlock } from './block.js';
-import { fromTracked } from './from-tracked.js';
-import { DEFAULT_SEGMENTS, MAX_HELD, type RangeBlockOptions } from './options.js';
+/** The instructions of a range in blocks, by `Tracker`: the oracle of `kernelRangeBlocks`. */
 
-/** Start inclusive, end exclusive; `to` undefined: to the end. */
-export interface RangePs {
-  readonly from: bigint;
-  readonly to: bigint | undefined;
-}
+import { isDamage, type UscopeError } from '../../../sdk/src/base/errors.js';
+import type { Trace } from '../../../sdk/src/reader/index.js';
+import { controlEventOf } from '../../../sdk/src/schema/control.js';
+import { Births } from '../../../sdk/src/semantics/blocks/births.js';
+import type { InstructionBlock } from '../../../sdk/src/semantics/blocks/block.js';
+import type { RangePs } from '../../../sdk/src/semantics/blocks/kernel-blocks.js';
+import {
+  DEFAULT_SEGMENTS,
+  MAX_HELD,
+  type RangeBlockOptions,
+} from '../../../sdk/src/semantics/blocks/options.js';
+import { CatalogCheckpoints } from '../../../sdk/src/semantics/common/catalog-checkpoint.js';
+import { type CpuCore, requireEntities } from '../../../sdk/src/semantics/cpu/cores.js';
+import { LifecycleWalk } from '../../../sdk/src/semantics/lifecycle/lifecycle-walk.js';
+import { type SegmentAccess, segmentsToWalk } from '../../../sdk/src/semantics/lifecycle/segments.js';
+import { fromTracked } from './from-tracked.js';
+import { Tracker } from './tracker.js';
 
 /**
  * The instructions in flight at some time of a range, in the order of `instructions`.
  * @param first where to begin: see `segmentToBeginWith`
  */
-export async function* plainRangeBlocks(
+export async function* oracleRangeBlocks(
   trace: Trace,
   core: CpuCore,
   { from, to }: RangePs,

@@ -1,20 +1,25 @@
-/** Compiled code as WebAssembly: its module, and memory for its instances. */
+/** Kernels in WebAssembly: their modules, and memory for their instances. */
 import { UscopeError } from './errors.js';
 
-/** The module of a kernel, compiled when it is first asked for; null without WebAssembly, and where a page may not compile any. */
-export function compiledOnce(bytes: () => Uint8Array<ArrayBuffer>): () => WebAssembly.Module | null {
-  let compiled: WebAssembly.Module | null | undefined;
+/** Compiles the module of a kernel when it is first asked for. @throws UscopeError ENV_KERNEL */
+export function moduleOnce(bytes: () => Uint8Array<ArrayBuffer>): () => WebAssembly.Module {
+  let compiled: WebAssembly.Module | undefined;
   return () => {
-    compiled = compiled === undefined ? compile(bytes) : compiled;
+    compiled ??= compile(bytes);
     return compiled;
   };
 }
 
-function compile(bytes: () => Uint8Array<ArrayBuffer>): WebAssembly.Module | null {
+function compile(bytes: () => Uint8Array<ArrayBuffer>): WebAssembly.Module {
   try {
     return new WebAssembly.Module(bytes());
-  } catch {
-    return null;
+  } catch (cause) {
+    throw new UscopeError(
+      'ENV_KERNEL',
+      'WebAssembly may not run here: start Node without --jitless, or let the policy of the page (Content-Security-Policy) have "wasm-unsafe-eval" in its script-src',
+      {},
+      { cause },
+    );
   }
 }
 

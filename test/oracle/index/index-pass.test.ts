@@ -1,8 +1,14 @@
 /** What the index of a trace adds up to is what a scan over the whole of it counts. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { add, clear, frame, set, TraceBuilder } from '../../../../test/support/build-trace.js';
-import { cases } from '../../../../test/support/effort.js';
+import { IndexPart } from '../../../sdk/src/format/index-container.js';
+import { parseSchema } from '../../../sdk/src/schema/index.js';
+import { analyzePerformance } from '../../../sdk/src/semantics/cpu/analysis/analyze.js';
+import { occupancy } from '../../../sdk/src/semantics/storages/occupancy.js';
+import { ChannelKind } from '../../../sdk/src/trace-index/channels.js';
+import { decodeTimePart, type TimePart } from '../../../sdk/src/trace-index/time-part.js';
+import { add, clear, frame, set, TraceBuilder } from '../../support/build-trace.js';
+import { cases } from '../../support/effort.js';
 import {
   byLabel,
   channelsOf,
@@ -11,24 +17,11 @@ import {
   occupancyOf,
   partsOf,
   sumOf,
-} from '../../../../test/support/index-sums.js';
-import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
-import { anyPausedTrace, anyTrace, bytesOf } from '../../../../test/support/random-trace.js';
-import {
-  analyze,
-  build,
-  dut,
-  generator,
-  record,
-  schemaWithBuffer,
-} from '../../../../test/support/recorded-run.js';
-import { IndexPart } from '../../format/index-container.js';
-import { parseSchema } from '../../schema/index.js';
-import { analyzePerformance } from '../../semantics/cpu/analysis/analyze.js';
-import { occupancy } from '../../semantics/storages/occupancy.js';
-import { ChannelKind } from '../channels.js';
-import { decodeTimePart, type TimePart } from '../time-part.js';
-import { referencePass } from './reference-pass.js';
+} from '../../support/index-sums.js';
+import { limitOfFile, MANY_CASES_MS } from '../../support/limits.js';
+import { anyPausedTrace, anyTrace, bytesOf } from '../../support/random-trace.js';
+import { analyze, build, dut, generator, record, schemaWithBuffer } from '../../support/recorded-run.js';
+import { oraclePass } from './index-pass.js';
 
 // Properties of whole traces.
 limitOfFile(MANY_CASES_MS);
@@ -170,7 +163,7 @@ describe('a bucket of 256 cycles', () => {
 
   it('says so where what went before is not known', async () => {
     const { plan, trace } = await open([frame(0)], [frame(300)]);
-    const { parts } = referencePass(plan, await trace.loadSegment(1), null);
+    const { parts } = oraclePass(plan, await trace.loadSegment(1), null);
     const time = decodeTimePart(parts[0]!.bytes, plan.groups[0]!);
     expect([time.isExact, time.fromPs]).toEqual([false, 1n]);
   });

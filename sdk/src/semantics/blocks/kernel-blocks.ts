@@ -1,5 +1,4 @@
-/** Blocks made by compiled code: what `plain-blocks.ts` and `plain-range.ts` do with objects. */
-
+/** Blocks made by the kernel (sdk/kernel/blocks). */
 import { isDamage, type UscopeError } from '../../base/errors.js';
 import { Turns } from '../../base/turns.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
@@ -8,21 +7,26 @@ import { CatalogCheckpoints } from '../common/catalog-checkpoint.js';
 import { type CpuCore, requireEntities } from '../cpu/cores.js';
 import { birthsBefore } from '../cpu/numbering.js';
 import { segmentToBeginWith } from '../lifecycle/history.js';
-import { wrongSize } from '../lifecycle/lifecycle-walk.js';
+import { hasWrongSize, wrongSize } from '../lifecycle/lifecycle-walk.js';
 import { SegmentAccess, segmentsToWalk } from '../lifecycle/segments.js';
 import { Births } from './births.js';
 import type { InstructionBlock } from './block.js';
-import { CompiledTracker } from './compiled-tracker.js';
 import type { BlocksKernel } from './kernel/blocks-kernel.js';
 import { Result } from './kernel/layout.js';
+import { KernelTracker } from './kernel-tracker.js';
 import { type BlockOptions, DEFAULT_SEGMENTS, MAX_HELD, type RangeBlockOptions } from './options.js';
-import type { RangePs } from './plain-range.js';
+
+/** Start inclusive, end exclusive; `to` undefined: to the end. */
+export interface RangePs {
+  readonly from: bigint;
+  readonly to: bigint | undefined;
+}
 
 /** Bytes of frames followed between two looks at the signal: about a millisecond. */
 const SLICE_BYTES = 512 * 1024;
 
-/** The instructions in flight at some time of a range, in the order of `instructions`. See `plainRangeBlocks`. */
-export async function* compiledRangeBlocks(
+/** The instructions in flight at some time of a range, in the order of `instructions`. */
+export async function* kernelRangeBlocks(
   kernel: BlocksKernel,
   trace: Trace,
   core: CpuCore,
@@ -34,7 +38,7 @@ export async function* compiledRangeBlocks(
   const entities = requireEntities(core);
   const { signal, lookahead = DEFAULT_SEGMENTS, stages } = options;
   const turns = new Turns(signal);
-  const tracker = new CompiledTracker(kernel, trace, core, entities, first > 0);
+  const tracker = new KernelTracker(kernel, trace, core, entities, first > 0);
   tracker.setRange({ from, to, onlyItsStages: stages === 'range' });
   const births = new Births(trace, core, entities, access, first, options);
   const take = (segment: number, all: boolean): Promise<InstructionBlock | null> => {
@@ -73,14 +77,17 @@ export async function* compiledRangeBlocks(
 }
 
 /** Follows the next frames of a segment. @throws UscopeError FORMAT_* for what the compiled code takes for damage, with its place */
-export function followSlice(trace: Trace, tracker: CompiledTracker, segment: LoadedSegment): Result {
+export function followSlice(trace: Trace, tracker: KernelTracker, segment: LoadedSegment): Result {
   const result = tracker.run(SLICE_BYTES);
   if (result !== Result.IRREGULAR) return result;
   try {
-    const { offset, itemsLeft, timeLo, timeHi } = tracker.place;
     const cursor = segment.cursor();
-    cursor.continueAt(offset, itemsLeft, 0, timeLo, timeHi);
-    cursor.next();
+    // What the compiled code got of frames of v0.1 lies elsewhere: those are gone through from the beginning.
+    if (cursor.interleaved) {
+      const { offset, itemsLeft, timeLo, timeHi } = tracker.place;
+      cursor.continueAt(offset, itemsLeft, 0, timeLo, timeHi);
+    }
+    while (cursor.next()) if (hasWrongSize(trace, cursor)) break;
     throw wrongSize(trace, cursor);
   } catch (error) {
     throw placeInSegment(error, segment);
@@ -88,7 +95,7 @@ export function followSlice(trace: Trace, tracker: CompiledTracker, segment: Loa
 }
 
 /** The instructions born in one segment. */
-export async function compiledBlockOf(
+export async function kernelBlockOf(
   kernel: BlocksKernel,
   trace: Trace,
   core: CpuCore,
@@ -102,7 +109,7 @@ export async function compiledBlockOf(
   const { timeStartPs } = await access.entry(segment);
   const first = Math.min(segment, await segmentToBeginWith(access, entities, timeStartPs, lookback));
   const base = await birthsBefore(trace, core, entities, access, first, options);
-  const tracker = new CompiledTracker(kernel, trace, core, entities, false);
+  const tracker = new KernelTracker(kernel, trace, core, entities, false);
   const checkpoints = access.checkpointsOf(entities);
   const last = Math.min(access.count - 1, segment + lookahead);
   const reachesEnd = last === access.count - 1;

@@ -1,12 +1,18 @@
 /** Follows the instructions of one core through ops and events, in file order. */
-import type { FrameCursor } from '../../format/frame.js';
-import { Action, type EnumDef, FieldType } from '../../format/types.js';
-import { readRaw } from '../../reader/payload.js';
-import { type ScanRange, scanRange } from '../../reader/scan.js';
-import type { CatalogState } from '../common/catalog-checkpoint.js';
-import type { CoreEntities, CoreEvent, CoreEventName, CpuCore, EventField } from './cores.js';
-import { InstructionEnd, MAX_ENTRIES } from './lifecycle.js';
-import { type PayloadField, payloadField, readField } from './payload-field.js';
+import type { FrameCursor } from '../../../sdk/src/format/frame.js';
+import { Action, FieldType } from '../../../sdk/src/format/types.js';
+import { readRaw } from '../../../sdk/src/reader/payload.js';
+import { type ScanRange, scanRange } from '../../../sdk/src/reader/scan.js';
+import type { CatalogState } from '../../../sdk/src/semantics/common/catalog-checkpoint.js';
+import type {
+  CoreEntities,
+  CoreEvent,
+  CoreEventName,
+  CpuCore,
+  EventField,
+} from '../../../sdk/src/semantics/cpu/cores.js';
+import { InstructionEnd, MAX_ENTRIES } from '../../../sdk/src/semantics/cpu/lifecycle.js';
+import { type PayloadField, payloadField, readField } from '../../../sdk/src/semantics/cpu/payload-field.js';
 import { Tracked } from './tracked.js';
 
 // This module's own constants: see `FrameCursor`.
@@ -381,11 +387,6 @@ function isEarlier(lo: number, hi: number, thanLo: number, thanHi: number): bool
 
 function hasEnded(tracked: Tracked): boolean {
   return tracked.endPs !== null;
-}
-
-/** Label of an enum's value; the number where it has none. */
-export function labelOf(labels: EnumDef | null, value: number): string {
-  return labels?.values.find((candidate) => candidate.value === value)?.name ?? String(value);
 }
 
 /** As many bits as a field has; null without one. The payload has its size: see `instructions`. */

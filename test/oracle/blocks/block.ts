@@ -1,19 +1,19 @@
-/** Blocks by `Tracker`, an object for each instruction: the reference for the compiled code, and used where that does not work. */
-import type { LoadedSegment, Trace } from '../../reader/index.js';
-import { controlEventOf } from '../../schema/control.js';
-import { type CpuCore, requireEntities } from '../cpu/cores.js';
-import { birthsBefore } from '../cpu/numbering.js';
-import type { Tracked } from '../cpu/tracked.js';
-import { Tracker } from '../cpu/tracker.js';
-import { segmentToBeginWith } from '../lifecycle/history.js';
-import { LifecycleWalk } from '../lifecycle/lifecycle-walk.js';
-import { SegmentAccess } from '../lifecycle/segments.js';
-import type { InstructionBlock } from './block.js';
+/** Blocks by `Tracker`, an object for each instruction: the oracle of `kernelBlockOf`. */
+import type { LoadedSegment, Trace } from '../../../sdk/src/reader/index.js';
+import { controlEventOf } from '../../../sdk/src/schema/control.js';
+import type { InstructionBlock } from '../../../sdk/src/semantics/blocks/block.js';
+import { type BlockOptions, DEFAULT_SEGMENTS } from '../../../sdk/src/semantics/blocks/options.js';
+import { type CpuCore, requireEntities } from '../../../sdk/src/semantics/cpu/cores.js';
+import { birthsBefore } from '../../../sdk/src/semantics/cpu/numbering.js';
+import { segmentToBeginWith } from '../../../sdk/src/semantics/lifecycle/history.js';
+import { LifecycleWalk } from '../../../sdk/src/semantics/lifecycle/lifecycle-walk.js';
+import { SegmentAccess } from '../../../sdk/src/semantics/lifecycle/segments.js';
 import { fromTracked } from './from-tracked.js';
-import { type BlockOptions, DEFAULT_SEGMENTS } from './options.js';
+import type { Tracked } from './tracked.js';
+import { Tracker } from './tracker.js';
 
 /** The instructions born in one segment. */
-export async function plainBlockOf(
+export async function oracleBlockOf(
   trace: Trace,
   core: CpuCore,
   segment: number,

@@ -1,7 +1,7 @@
-/** The levels of a directory by compiled code (sdk/kernel/index/directory.h), which makes what `PlainLevels` makes. */
+/** The levels of a directory by the kernel (sdk/kernel/index/directory.h). */
 import { IndexPart, type IndexPartBytes } from '../../format/index-container.js';
 import type { IndexPlan } from '../plan.js';
-import type { LevelMaker } from './level-maker.js';
+import { type LevelMaker, listCount } from './level-maker.js';
 import { LevelPieces } from './level-pieces.js';
 
 const PART_ENTRY_BYTES = 16;
@@ -22,7 +22,7 @@ export interface LevelCode {
   finish(endPs: bigint): Uint8Array | null;
 }
 
-export class CompiledLevels implements LevelMaker {
+export class KernelLevels implements LevelMaker {
   private readonly lists: readonly LevelPieces[];
   private readonly cores: number;
   /** Put out so far. */
@@ -30,12 +30,11 @@ export class CompiledLevels implements LevelMaker {
 
   constructor(
     private readonly code: LevelCode,
-    { groups, cores }: Pick<IndexPlan, 'groups' | 'cores'>,
+    plan: Pick<IndexPlan, 'groups' | 'cores'>,
     private readonly endPs: bigint,
   ) {
-    this.cores = cores.length;
-    const lists = groups.length + 2 * cores.length + 1;
-    this.lists = Array.from({ length: lists }, () => new LevelPieces());
+    this.cores = plan.cores.length;
+    this.lists = Array.from({ length: listCount(plan) }, () => new LevelPieces());
   }
 
   add(parts: readonly IndexPartBytes[] | null): readonly (number | null)[] | null {

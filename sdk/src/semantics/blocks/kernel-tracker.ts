@@ -1,10 +1,11 @@
 /** The instructions of a core followed by compiled code, a segment at a time: what `Tracker` does with objects. */
+
+import { interleavedFrames } from '../../format/interleave.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import type { CatalogState } from '../common/catalog-checkpoint.js';
 import type { CoreEntities, CpuCore } from '../cpu/cores.js';
 import type { InstructionBlock } from './block.js';
-import { BlockColumns } from './block-columns.js';
-import type { BlockOrigin } from './from-tracked.js';
+import { BlockColumns, type BlockOrigin } from './block-columns.js';
 import type { BlocksKernel, Region } from './kernel/blocks-kernel.js';
 import { Bytes, Items, MAX_EARLY, Need, Plan, Result, Row, Shape, SLOTS, Tracker } from './kernel/layout.js';
 import { type Follows, trackerPlan } from './tracker-plan.js';
@@ -33,7 +34,7 @@ export interface TrackerRange {
   readonly onlyItsStages: boolean;
 }
 
-export class CompiledTracker {
+export class KernelTracker {
   private readonly at: number;
   private readonly itemsAt: number;
   private readonly needAt: number;
@@ -60,7 +61,7 @@ export class CompiledTracker {
     adoptsStrangers: boolean,
     follows: Follows = 'all',
   ) {
-    const plan = trackerPlan(trace.schema, core, entities, adoptsStrangers, follows);
+    const plan = trackerPlan(trace, core, entities, adoptsStrangers, follows);
     this.slots = plan.slots;
     const place = (bytes: number): number => kernel.place(bytes).at;
     this.at = place(Tracker.WORDS * 4);
@@ -166,12 +167,12 @@ export class CompiledTracker {
   }
 
   /** A segment's frames come next. */
-  begin({ deltas, header }: LoadedSegment): void {
-    this.frames = deltas;
+  begin(segment: LoadedSegment): void {
+    this.frames = interleavedFrames(segment);
     this.copyFrom(0);
     const items = this.kernel.words(this.itemsAt, Items.WORDS);
     items[Items.ITEMS_LEFT] = 0;
-    items.set(halves(header.timeStartPs), Items.TIME);
+    items.set(halves(segment.header.timeStartPs), Items.TIME);
   }
 
   /** Follows frames until something is to be done: see `Result`. */

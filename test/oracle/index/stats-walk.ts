@@ -1,19 +1,19 @@
 /** The part STATS of one core, the plain way: what `CoreSlots` and `RowWalk` say of its instructions is added up as an analysis does. */
-import { maxOf } from '../../base/arrays.js';
-import { classOf, LINEAR } from '../../semantics/cpu/analysis/histogram.js';
+import { maxOf } from '../../../sdk/src/base/arrays.js';
+import { classOf, LINEAR } from '../../../sdk/src/semantics/cpu/analysis/histogram.js';
 import {
   INSTRUCTION_CLASSES,
   InstructionClassifier,
-} from '../../semantics/cpu/analysis/instruction-class.js';
-import { MAX_WIDTH } from '../../semantics/cpu/analysis/retire-widths.js';
-import type { RowPlan } from '../row-plan.js';
+} from '../../../sdk/src/semantics/cpu/analysis/instruction-class.js';
+import { MAX_WIDTH } from '../../../sdk/src/semantics/cpu/analysis/retire-widths.js';
+import type { RowPlan } from '../../../sdk/src/trace-index/row-plan.js';
 import {
   encodeStatsPart,
   type StallRuns,
   type StatsShape,
   type StayCounts,
   type WidthCounts,
-} from '../stats/stats-part.js';
+} from '../../../sdk/src/trace-index/stats/stats-part.js';
 
 const MAX_STAY = 2n ** 52n;
 /** Classes of values that share them, in all histograms together. */

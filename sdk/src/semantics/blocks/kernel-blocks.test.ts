@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { oracleBlockOf } from '../../../../test/oracle/blocks/block.js';
+import { oracleRangeBlocks } from '../../../../test/oracle/blocks/range.js';
 import { TraceBuilder } from '../../../../test/support/build-trace.js';
 import { cases } from '../../../../test/support/effort.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
@@ -17,11 +19,9 @@ import { type CpuCore, findCore, findCores, requireEntities } from '../cpu/cores
 import { segmentToBeginWith } from '../lifecycle/history.js';
 import { SegmentAccess } from '../lifecycle/segments.js';
 import type { InstructionBlock } from './block.js';
-import { compiledBlockOf, compiledRangeBlocks } from './compiled-blocks.js';
 import { type BlocksKernel, giveBlocksKernelBack, takeBlocksKernel } from './kernel/blocks-kernel.js';
+import { kernelBlockOf, kernelRangeBlocks } from './kernel-blocks.js';
 import type { RangeBlockOptions } from './options.js';
-import { plainBlockOf } from './plain-blocks.js';
-import { plainRangeBlocks } from './plain-range.js';
 
 // Ten times the cases where all are tried.
 limitOfFile(MANY_CASES_MS);
@@ -131,6 +131,7 @@ interface Drawn {
   readonly emptied: readonly number[];
   readonly isOurs: boolean;
   readonly hasPeriod: boolean;
+  readonly interleaved: boolean;
 }
 
 const drawn: fc.Arbitrary<Drawn> = fc.record({
@@ -145,12 +146,14 @@ const drawn: fc.Arbitrary<Drawn> = fc.record({
   emptied: fc.uniqueArray(fc.nat(9), { maxLength: 2 }),
   isOurs: fc.boolean(),
   hasPeriod: fc.oneof({ weight: 5, arbitrary: fc.constant(true) }, fc.constant(false)),
+  interleaved: fc.oneof({ weight: 2, arbitrary: fc.constant(true) }, fc.constant(false)),
 });
 
-async function build({ frames, every, emptied, isOurs, hasPeriod }: Drawn): Promise<Trace> {
+async function build({ frames, every, emptied, isOurs, hasPeriod, interleaved }: Drawn): Promise<Trace> {
   const clocks = schema.clocks.map((clock) => (hasPeriod ? clock : { ...clock, periodPs: 0 }));
   const builder = new TraceBuilder({
     schema: { ...schema, clocks },
+    interleaved,
     ...(isOurs ? {} : { session: null }),
   });
   const timed: Frame[] = [];
@@ -179,7 +182,6 @@ async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 async function withKernel<T>(use: (kernel: BlocksKernel) => Promise<T>): Promise<T> {
   const kernel = takeBlocksKernel();
-  if (!kernel) throw new Error('no WebAssembly');
   try {
     return await use(kernel);
   } finally {
@@ -214,14 +216,14 @@ async function ranges(
   const access = await SegmentAccess.of(trace);
   const first = await segmentToBeginWith(access, requireEntities(core), from, options.lookback ?? 16);
   const range = { from, to };
-  const plain = await collect(plainRangeBlocks(trace, core, range, access, first, options));
+  const plain = await collect(oracleRangeBlocks(trace, core, range, access, first, options));
   const compiled = await withKernel((kernel) =>
-    collect(compiledRangeBlocks(kernel, trace, core, range, access, first, options)),
+    collect(kernelRangeBlocks(kernel, trace, core, range, access, first, options)),
   );
   return [plain, compiled];
 }
 
-describe('compiled blocks equal the plain ones', () => {
+describe('blocks of the kernel equal those of the oracle', () => {
   it('of a range', async () => {
     const places = fc.tuple(fc.nat(1000), fc.nat(1000), fc.boolean());
     const options = fc.record({
@@ -250,10 +252,8 @@ describe('compiled blocks equal the plain ones', () => {
         const core = findCore(trace);
         const options = { lookback: 100 };
         for (let segment = 0; segment < trace.segmentCount; segment++) {
-          const plain = await plainBlockOf(trace, core, segment, options);
-          const compiled = await withKernel((kernel) =>
-            compiledBlockOf(kernel, trace, core, segment, options),
-          );
+          const plain = await oracleBlockOf(trace, core, segment, options);
+          const compiled = await withKernel((kernel) => kernelBlockOf(kernel, trace, core, segment, options));
           expect(compiled).toEqual(plain);
         }
       }),
@@ -273,7 +273,14 @@ describe('compiled blocks equal the plain ones', () => {
           cycle === 0 ? [{ kind: 'op', action: Action.SET, storageId: 0, slot: 0, field: 0, value: 0n }] : [],
         ),
     }));
-    const trace = await build({ frames, every: 100, emptied: [], isOurs: true, hasPeriod: true });
+    const trace = await build({
+      frames,
+      every: 100,
+      emptied: [],
+      isOurs: true,
+      hasPeriod: true,
+      interleaved: true,
+    });
     const [plain, compiled] = await ranges(trace, findCore(trace), 0n, undefined);
     expect(plain.some(({ numbers }) => numbers !== null)).toBe(true);
     expect(compiled).toEqual(plain);
@@ -298,9 +305,9 @@ describe('compiled blocks equal the plain ones', () => {
       const core = findCore(trace);
       const access = await SegmentAccess.of(trace);
       const range = { from: 0n, to: undefined };
-      const plain = await outcome(plainRangeBlocks(trace, core, range, access, 0, {}));
+      const plain = await outcome(oracleRangeBlocks(trace, core, range, access, 0, {}));
       const compiled = await withKernel((kernel) =>
-        outcome(compiledRangeBlocks(kernel, trace, core, range, access, 0, {})),
+        outcome(kernelRangeBlocks(kernel, trace, core, range, access, 0, {})),
       );
       expect(countOf(compiled)).toBe(count * SLOTS);
       expect(countOf(plain)).toBe(count * SLOTS);
@@ -313,7 +320,7 @@ describe('compiled blocks equal the plain ones', () => {
     for (const name of files) {
       const trace = await openTraceFile(join(SAMPLES, name));
       for (const core of findCores(trace)) {
-        if (!core.entities || !trace.isInterleaved) continue;
+        if (!core.entities) continue;
         const [plain, compiled] = await ranges(trace, core, 0n, undefined);
         expect(compiled).toEqual(plain);
       }
@@ -326,18 +333,19 @@ describe('damage', () => {
   it('is reported with the code and place that the plain way gives it', async () => {
     const raw = fc.tuple(fc.uint8Array({ minLength: 1, maxLength: 40 }), fc.nat(30));
     await fc.assert(
-      fc.asyncProperty(raw, async ([noise, count]) => {
-        const sound = Array.from({ length: count }, () => [0xf4, 0x03, 0, 0]).flat();
+      fc.asyncProperty(raw, fc.boolean(), async ([noise, count], interleaved) => {
+        const empty = interleaved ? [0xf4, 0x03, 0, 0] : [0xf4, 0x03, 1, 0, 0, 0, 0, 0];
+        const sound = Array.from({ length: count }, () => empty).flat();
         const rawDeltas = Uint8Array.from([...sound, ...noise]);
-        const builder = new TraceBuilder({ schema });
+        const builder = new TraceBuilder({ schema, interleaved });
         builder.segment({ frames: [], end: 1n << 40n, rawDeltas });
         const trace = await openTrace(memorySource(builder.finalize().bytes));
         const core = findCore(trace);
         const access = await SegmentAccess.of(trace);
         const range = { from: 0n, to: undefined };
-        const plain = await outcome(plainRangeBlocks(trace, core, range, access, 0, {}));
+        const plain = await outcome(oracleRangeBlocks(trace, core, range, access, 0, {}));
         const compiled = await withKernel((kernel) =>
-          outcome(compiledRangeBlocks(kernel, trace, core, range, access, 0, {})),
+          outcome(kernelRangeBlocks(kernel, trace, core, range, access, 0, {})),
         );
         expect(compiled).toEqual(plain);
       }),

@@ -1,21 +1,35 @@
 /** The levels of a directory, made plainly: the reference of sdk/kernel/index/directory.c, and what is used where that does not work. */
-import { isUscopeError } from '../../base/errors.js';
-import { IndexPart, type IndexPartBytes } from '../../format/index-container.js';
-import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from '../channels.js';
-import type { LevelRow, RowSource } from '../levels/coarsener.js';
-import { LevelChain } from '../levels/level-chain.js';
-import { bucketCyclesOf, chunkRows, encodeLevelChunk } from '../levels/level-chunk.js';
-import type { IndexPlan } from '../plan.js';
-import { RowLevelBuilder } from '../rows/row-levels.js';
-import { decodeRowsPart, type RowsPart } from '../rows/rows-part.js';
-import { type SetKind, STATIC_SETS, STRING_SETS, UnionBuilder } from '../texts/set-union.js';
-import { decodeTimePart, type TimePart } from '../time-part.js';
-import { type LevelInput, type LevelMaker, MAX_CYCLES, MAX_PART_LEVEL } from './level-maker.js';
-import { LevelPieces } from './level-pieces.js';
+import { isUscopeError } from '../../../sdk/src/base/errors.js';
+import { IndexPart, type IndexPartBytes } from '../../../sdk/src/format/index-container.js';
+import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from '../../../sdk/src/trace-index/channels.js';
+import type { LevelRow, RowSource } from '../../../sdk/src/trace-index/levels/coarsener.js';
+import { LevelChain } from '../../../sdk/src/trace-index/levels/level-chain.js';
+import {
+  bucketCyclesOf,
+  chunkRows,
+  encodeLevelChunk,
+} from '../../../sdk/src/trace-index/levels/level-chunk.js';
+import {
+  type LevelInput,
+  type LevelMaker,
+  MAX_CYCLES,
+  MAX_PART_LEVEL,
+} from '../../../sdk/src/trace-index/made-levels/level-maker.js';
+import { LevelPieces } from '../../../sdk/src/trace-index/made-levels/level-pieces.js';
+import type { IndexPlan } from '../../../sdk/src/trace-index/plan.js';
+import { RowLevelBuilder } from '../../../sdk/src/trace-index/rows/row-levels.js';
+import { decodeRowsPart, type RowsPart } from '../../../sdk/src/trace-index/rows/rows-part.js';
+import {
+  type SetKind,
+  STATIC_SETS,
+  STRING_SETS,
+  UnionBuilder,
+} from '../../../sdk/src/trace-index/texts/set-union.js';
+import { decodeTimePart, type TimePart } from '../../../sdk/src/trace-index/time-part.js';
 
 type Parts = readonly IndexPartBytes[] | null;
 
-export class PlainLevels implements LevelMaker {
+export class OracleLevels implements LevelMaker {
   private readonly times: readonly TimeMaker[];
   private readonly rows: readonly (RowMaker | null)[];
   private readonly sets: readonly SetMaker<unknown>[];

@@ -1,7 +1,7 @@
 /** The rows of one clock group while a segment is walked, and the buffers in it. */
-import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from '../channels.js';
-import { zigzag } from '../columns.js';
-import type { PartTimes, TimeRows } from '../time-part.js';
+import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from '../../../sdk/src/trace-index/channels.js';
+import { zigzag } from '../../../sdk/src/trace-index/columns.js';
+import type { PartTimes, TimeRows } from '../../../sdk/src/trace-index/time-part.js';
 
 const U64 = (1n << 64n) - 1n;
 

@@ -1,11 +1,5 @@
-/**
- * A block made from instructions that were followed one object each. This is the reference: what the compiled code makes of a segment must equal it. It
- * also serves traces that the compiled code does not read (v0.1 frames), and pages without WebAssembly.
- */
-import type { CoreEventName, CpuCore } from '../cpu/cores.js';
-import { InstructionEnd } from '../cpu/lifecycle.js';
-import { earlier } from '../cpu/query-range.js';
-import type { Tracked } from '../cpu/tracked.js';
+/** A block made from instructions that were followed one object each: what the kernel makes of a segment must equal it. */
+
 import {
   BlockEnd,
   BlockFlag,
@@ -15,11 +9,14 @@ import {
   NO_PRODUCER,
   NONE,
   type Values,
-} from './block.js';
-import { delaysOf, inOneBuffer, ticksOf, valuesOf } from './columns.js';
-
-/** Where the period of the clock is not known: times are counted in a divisor of this. */
-export const UNKNOWN_PERIOD_PS = 1_000_000_000_000n;
+} from '../../../sdk/src/semantics/blocks/block.js';
+import type { BlockOrigin } from '../../../sdk/src/semantics/blocks/block-columns.js';
+import { delaysOf, inOneBuffer, ticksOf, valuesOf } from '../../../sdk/src/semantics/blocks/columns.js';
+import { UNKNOWN_PERIOD_PS } from '../../../sdk/src/semantics/blocks/tracker-plan.js';
+import type { CoreEventName, CpuCore } from '../../../sdk/src/semantics/cpu/cores.js';
+import { InstructionEnd } from '../../../sdk/src/semantics/cpu/lifecycle.js';
+import { earlier } from '../../../sdk/src/semantics/cpu/query-range.js';
+import type { Tracked } from './tracked.js';
 
 /** From here on ticks are numbers of 64 bits: the largest one of 32 bits means `NONE`. */
 const LONG_TICKS = 0xffff_ffffn;
@@ -31,15 +28,6 @@ const ENDS = {
   [InstructionEnd.SQUASHED]: BlockEnd.SQUASHED,
   [InstructionEnd.LOST]: BlockEnd.LOST,
 } as const;
-
-export interface BlockOrigin {
-  readonly segment: number;
-  readonly reachesEnd: boolean;
-  /** Births before tracking began; null: not known. */
-  readonly base: bigint | null;
-  /** Births since then, before the block. */
-  readonly births: number;
-}
 
 /** @param rows in order of birth */
 export function fromTracked(core: CpuCore, rows: readonly Tracked[], origin: BlockOrigin): InstructionBlock {
