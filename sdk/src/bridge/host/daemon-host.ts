@@ -1,6 +1,5 @@
 /** A process that is a daemon: `uscope serve`, on its own or as the child of `uscope run`. */
 
-import { setFlagsFromString } from 'node:v8';
 import { UscopeError } from '../../base/errors.js';
 import { printable } from '../../base/printable.js';
 import { formatBytes } from '../../base/units.js';
@@ -27,6 +26,7 @@ import {
 import { lossesOf, traceLines } from '../report/summary.js';
 import type { Session } from '../session/session.js';
 import { fileSinks, NO_SCHEMA } from '../session/sink.js';
+import { optimizeLate } from './optimizer.js';
 import { DaemonPriority, DEFAULT_NICE } from './priority.js';
 import { type CopyTrace, TraceCopies } from './trace-copies.js';
 
@@ -317,18 +317,4 @@ class LineLimit {
     if (this.count < TROUBLE_LINES) this.write(text);
     else if (this.count === TROUBLE_LINES) this.write('more troubles like these are not shown for a while');
   }
-}
-
-/** Bytes of bytecode that a function runs through before it is looked at: ten times what Node 20 has by default. */
-const INTERRUPT_BUDGET = 1_350_000;
-/** From here on (Node 22) the engine has a quick compiler between the two, counts calls instead, and complains about the flag. */
-const FIRST_V8_WITHOUT = 12;
-
-/**
- * The engine optimizes functions later. Most of what a daemon runs it runs a few times per message, where optimizing saves little, and the
- * compiler's threads take the cores that the simulator and the threads that compress need. Loops over records get there all the same.
- */
-export function optimizeLate(): void {
-  if (Number.parseInt(process.versions.v8, 10) >= FIRST_V8_WITHOUT) return;
-  setFlagsFromString(`--interrupt-budget=${INTERRUPT_BUDGET}`);
 }
