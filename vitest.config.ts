@@ -18,13 +18,16 @@ const alias = [
   { find: /^uscope\/([a-z-]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];
 
+/** What Vite has named once it names by a path from the root of this tree, because no such file exists. */
+const sourceOf = (id: string) => (id.startsWith('/sdk/') ? fromRoot(`.${id}`) : id);
+
 /** Kernels, which the build makes modules of. */
 const kernels: Plugin = {
   name: 'kernels',
   enforce: 'pre',
   resolveId: (id, importer) =>
-    MODULE.test(id) && importer?.endsWith('.ts') ? resolve(dirname(importer), id) : null,
-  load: (id) => (MODULE.test(id) && !existsSync(id) ? wasmModule(id) : null),
+    MODULE.test(id) && importer?.endsWith('.ts') ? resolve(dirname(importer), sourceOf(id)) : null,
+  load: (id) => (MODULE.test(id) && !existsSync(id) ? wasmModule(sourceOf(id)) : null),
 };
 
 /** What computes for the most part. */
