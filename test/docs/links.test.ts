@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const SKIPPED = new Set(['node_modules', 'dist', 'build', 'out', 'obj_dir', '.git', '.venv']);
+/** Folders of what is made: `share` is there while the package is packed. */
+const SKIPPED = new Set(['node_modules', 'dist', 'build', 'share', 'out', 'obj_dir', '.git', '.venv']);
 /** Every language there is, and what builds it. */
 const SOURCES = /\.(ts|mjs|js|c|h|cpp|hpp|sv|svh|v|py|mk|yaml|sh|html)$|(^|\/)Makefile$/;
 

@@ -137,7 +137,7 @@ describe.skipIf(lacks(`${whyNoSecondUser}`, whyNoSecondUser === null))('datasets
       const precious = own(owner(), at('precious'), 0o755);
       symlinkSync(precious, join(traces, '.uscope-sql'));
       const first = await answer(owner(), 'runs/a.uscope');
-      expect(first.stderr).toMatch(/READER_UNTRUSTED: .*no ordinary file or directory/);
+      expect(first.stderr).toMatch(/READER_UNTRUSTED: .*not an ordinary file or directory/);
       rmSync(join(traces, '.uscope-sql'));
       own(owner(), join(traces, '.uscope-sql'), 0o755);
       symlinkSync(precious, join(traces, '.uscope-sql/runs'));

@@ -1,4 +1,4 @@
-/** Frames of v0.1 as interleaved ones, which is all that kernels read: docs/format.md#plain-frames, #interleaved-frames. */
+/** Frames of v0.1 as interleaved ones, which is all that kernels read: docs/reference/format.md#plain-frames, #interleaved-frames. */
 import { isDamage, UscopeError } from '../base/errors.js';
 import { CursorItem, type FrameCursor, ItemTag, WIDE_OP_SIZE } from './frame-cursor.js';
 import { MAX_ITEMS_PER_FRAME } from './record.js';
