@@ -286,6 +286,29 @@ describe('blocks of the kernel equal those of the oracle', () => {
     expect(compiled).toEqual(plain);
   });
 
+  it('where a slot is cleared, given again and flushed in one frame: v0.1 has the flush last, and it is of the one before', async () => {
+    const at = { kind: 'op', storageId: 0, slot: 2, field: 0 } as const;
+    const set: Item = { ...at, action: Action.SET, value: 2n };
+    const clear: Item = { ...at, action: Action.CLEAR, value: 0n };
+    const flush = event(3, ...u32(2), 1);
+    const frames = [[set], [clear, set, flush], [clear]].map((items) => ({ step: 500n, items }));
+    const flushed: Record<string, number[]> = {};
+    for (const interleaved of [true, false]) {
+      const trace = await build({
+        frames,
+        every: 10,
+        emptied: [],
+        isOurs: true,
+        hasPeriod: true,
+        interleaved,
+      });
+      const [plain, compiled] = await ranges(trace, findCore(trace), 0n, undefined);
+      expect(compiled).toEqual(plain);
+      flushed[interleaved ? 'interleaved' : 'plain'] = compiled.flatMap(({ flushes }) => [...flushes.row]);
+    }
+    expect(flushed).toEqual({ interleaved: [1], plain: [0] });
+  });
+
   it('of a segment that is followed in pieces, sound or damaged at its end', async () => {
     const items: Item[] = [];
     for (let slot = 0; slot < SLOTS; slot++) {
