@@ -11,7 +11,8 @@ const fromRoot = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 const alias = [
   { find: /^uscope$/, replacement: fromRoot('./sdk/src/index.ts') },
   { find: /^uscope\/reader\/node$/, replacement: fromRoot('./sdk/src/reader/node.ts') },
-  { find: /^uscope\/(cpu|noc|search|timeline)$/, replacement: fromRoot('./sdk/src/semantics/$1/index.ts') },
+  { find: /^uscope\/cpu$/, replacement: fromRoot('./sdk/src/semantics/public-cpu.ts') },
+  { find: /^uscope\/(noc|search|timeline)$/, replacement: fromRoot('./sdk/src/semantics/$1/index.ts') },
   { find: /^#platform\/addon$/, replacement: fromRoot('./sdk/src/native/native-addon.ts') },
   { find: /^#platform\/threads$/, replacement: fromRoot('./sdk/src/workers/node-threads.ts') },
   { find: /^#platform\/([a-z0-9]+)$/, replacement: fromRoot('./sdk/src/codecs/node/$1.ts') },

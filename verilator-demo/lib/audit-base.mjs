@@ -168,7 +168,8 @@ export function compareCore(audit, { counters, registers }) {
   const same = (what, trace, core) => {
     if (String(trace) !== String(core)) differences.push(`${what}: trace ${trace}, core ${core}`);
   };
-  for (const [name, value] of Object.entries(counters)) same(`counter ${name}`, audit.counters[name], value);
+  for (const [name, value] of Object.entries(counters))
+    same(`counter ${name}`, audit.counters[name] ?? 'none', value);
   registers.forEach((value, index) => {
     same(`register x${index}`, audit.registers[index], value);
   });
@@ -177,10 +178,14 @@ export function compareCore(audit, { counters, registers }) {
   same('instructions born', audit.born, counters.fetched_insns);
   same('instructions born = retired + squashed', audit.born, audit.retired + audit.squashed);
   // Counted once more, from the events.
-  for (const [reason, events] of Object.entries(audit.stalls))
-    if (`stalls_${reason}` in counters)
-      same(`events of stalls_${reason}`, events, counters[`stalls_${reason}`]);
-  same('traps', audit.traps.filter(({ cause }) => cause < INTERRUPT).length, counters.exceptions);
-  same('interrupts', audit.traps.filter(({ cause }) => cause >= INTERRUPT).length, counters.interrupts);
+  const counted = {
+    ...Object.fromEntries(
+      Object.entries(audit.stalls).map(([reason, events]) => [`stalls_${reason}`, events]),
+    ),
+    exceptions: audit.traps.filter(({ cause }) => cause < INTERRUPT).length,
+    interrupts: audit.traps.filter(({ cause }) => cause >= INTERRUPT).length,
+  };
+  for (const [name, events] of Object.entries(counted))
+    if (name in counters) same(`events of ${name}`, events, counters[name]);
   return { differences, same };
 }
