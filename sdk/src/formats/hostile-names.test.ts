@@ -78,7 +78,7 @@ describe.each(['vcd', 'konata', 'ftr', 'flux', 'ctrace'])('names in %s', (format
           await foreign.close();
         }
       }),
-      { numRuns: 40, examples: [['$end'], ['$enddefinitions'], ['\\'], ['\n']] },
+      { numRuns: 40, examples: [['$end'], ['$enddefinitions'], ['\\'], ['\n'], ['\u0007$end']] },
     );
   });
 });

@@ -103,6 +103,15 @@ describe('the reader', () => {
     ]);
   });
 
+  it('takes control characters in the name of a stage for letters', async () => {
+    const text = `${header}I\t0\t0\t0\nS\t0\t0\t\u0007F\nS\t0\t0\tD\u001b[2\r\n`;
+    expect(await read(bytesOf(text))).toEqual([
+      { kind: 'begin', id: 0, gid: 0n, tid: 0 },
+      { kind: 'start', id: 0, lane: 0, stage: '\u0007F' },
+      { kind: 'start', id: 0, lane: 0, stage: 'D\u001b[2' },
+    ]);
+  });
+
   it.each([
     ['', 'CONVERT_TRUNCATED', 0],
     ['Kana', 'CONVERT_TRUNCATED', 0],

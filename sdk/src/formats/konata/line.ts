@@ -201,7 +201,7 @@ export class KanataLines {
     let to = from;
     while (bytes[to] > BLANK) to++;
     this.at = to;
-    if (bytes[to] === BLANK) this.goOn(bytes, to);
+    if (bytes[to] !== TAB && bytes[to] !== LF) this.goOn(bytes, to);
     return (this.at === to ? this.words.at(bytes, from, to) : null) ?? wordOf(bytes, from, this.at);
   }
 
@@ -263,7 +263,7 @@ function isBlank(bytes: Uint8Array, from: number, to: number): boolean {
   return at >= to || (bytes[at] === SLASH && bytes[at + 1] === SLASH);
 }
 
-/** With blanks in it, or letters beyond ASCII. */
+/** A word with blanks or control characters in it, or with letters beyond ASCII. */
 function wordOf(bytes: Uint8Array, from: number, to: number): string {
   return decoder
     .decode(bytes.subarray(from, to))
