@@ -29,7 +29,7 @@ const EXCEPTIONS = [/\.parquet$/, /^dataset\/_runs\//];
 
 /** The clock during the verbs: 2026-01-01. */
 const NOW = 1_767_225_600_000;
-/** Of a larger trace `dump` prints only a part. */
+/** `dump` prints only a part of a larger trace. */
 const LONG_TRACE = 4_000_000;
 const SAMPLES = /\.(uscope|stf|zstf|ftr|flux|ctrace|kanata|out|vcd|log|txlog|gz|xz)$/;
 const TRACE = 'trace.uscope';

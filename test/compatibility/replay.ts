@@ -14,7 +14,7 @@ import { type ConversationEntry, Entry, readConversation } from './frames.mjs';
 /** For an answer that never comes. */
 const PATIENCE_MS = 60_000;
 const LIVING_PROCESS = { pid: process.pid, start: 0 };
-/** Of a data header (docs/reference/bridge-protocol.md#data-header). */
+/** Flags of a data header (docs/reference/bridge-protocol.md#data-header). */
 const TRACE_AT = 8;
 const EPOCH_AT = 12;
 

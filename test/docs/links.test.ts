@@ -109,3 +109,15 @@ describe('places in documents that comments name', () => {
     expect(bare.map(([file]) => file)).toEqual([]);
   });
 });
+
+it('tests that documents name exist', () => {
+  const wrong = named(pages).flatMap(([name, file]) =>
+    [...readFileSync(file, 'utf8').matchAll(/`([\w.-]+\/[\w./-]+\.test\.tsx?)`/g)]
+      .map(([, path]) => path!)
+      .filter(
+        (path) => ![root, join(root, 'sdk/src'), dirname(file)].some((from) => existsSync(join(from, path))),
+      )
+      .map((path) => `${name}: ${path}`),
+  );
+  expect(wrong).toEqual([]);
+});

@@ -42,7 +42,7 @@ export function frameDelta(frame: Frame, before: bigint): bigint {
   return frame.timePs - before;
 }
 
-/** Whether every op of a frame has a compact form: storage id below 256, value below 65,536 (docs/reference/format.md#compact-ops). */
+/** True if every op of a frame has a compact form: storage id below 256, value below 65,536 (docs/reference/format.md#compact-ops). */
 export function fitsCompact(items: readonly Item[]): boolean {
   return items.every(
     (item) =>

@@ -108,7 +108,7 @@ export function endOf(sessions: readonly (SessionInfo | null)[]) {
 
 /** Options of a conversion that makes a new trace of others. */
 export interface RewriteOptions {
-  /** Where the new trace goes; see `writeAtomically` for files that appear whole. */
+  /** Place of the new trace; see `writeAtomically` for files that appear whole. */
   readonly path: string;
   /** Default: that of the trace, the longest of several. */
   readonly checkpointIntervalPs?: bigint | undefined;

@@ -27,7 +27,7 @@ export interface Io {
   flush(): void;
   /** Whether stdout is a terminal that shows colours. */
   readonly colour: boolean;
-  /** Of stdout; absent where it is not a terminal. */
+  /** Width of stdout; absent where it is not a terminal. */
   readonly columns?: number | undefined;
   /** Where a progress bar may be drawn; absent or null: nowhere. */
   readonly bar?: BarPlace | null;

@@ -11,7 +11,7 @@ import { shownName } from '../common/trace-file.js';
 
 export interface ForeignArguments {
   readonly options: ReadonlyMap<string, string>;
-  /** Of the files that are not traces, where the user names it. */
+  /** Format of the files that are not traces, where the user names it. */
   readonly format: string | undefined;
 }
 

@@ -184,18 +184,18 @@ interface PictureRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Of the program that ran. */
+/** What is known of the program that ran. */
 interface Annotator {
   /** What is written beside instructions at these addresses; empty: nothing. */
   notesOf(addresses: readonly bigint[]): Promise<string[]>;
 }
 
-/** Of viewer/src/headless/main.ts, as far as it is used here. */
+/** The part of viewer/src/headless/main.ts that is used here. */
 interface Drawing {
   drawPicture(request: object, canvas: CanvasPackage): Promise<Picture>;
 }
 
-/** From `sdk/dist/cli/view` and from `sdk/src/cli/view`, where tests run. */
+/** The path is the same from `sdk/dist/cli/view` and from `sdk/src/cli/view`, where tests run. */
 const DRAWING = fileURLToPath(new URL('../../../dist/viewer/node/draw.js', import.meta.url));
 
 /**

@@ -8,7 +8,7 @@ import { LabelDictionary, LaterDictionary } from '../parquet/dictionary.js';
 /** A column of the labels of values; the number where there is none. */
 export function labelColumn(name: string, labels: Pick<EnumDef, 'values'> | null): CodeColumn {
   const names = new Map<number, string>();
-  // Of two labels of a value the first one counts.
+  // The first of two labels of a value counts.
   for (const { value, name } of labels?.values ?? []) if (!names.has(value)) names.set(value, name);
   return new CodeColumn(name, new LabelDictionary((code) => names.get(code) ?? String(code)));
 }

@@ -93,7 +93,7 @@ export class EventFields {
     return this.textAt(this.view.getUint32(this.place(field), true));
   }
 
-  /** Of at most 32 bits. */
+  /** A number of at most 32 bits. */
   number(field: number): number {
     const at = this.place(field);
     switch (this.typeOf(field)) {

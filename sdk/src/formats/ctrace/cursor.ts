@@ -120,7 +120,7 @@ export function sizeAt(bytes: Uint8Array, at: number, end: number, type: number)
   return stop - at + 1;
 }
 
-/** Where the arguments end by their types; -1 when they do not agree with the types, or more is there than rounding leaves. */
+/** The place at which the arguments end by their types; -1 when they do not agree with the types, or more is there than rounding leaves. */
 export function exactEnd(cursor: EventCursor, types: readonly number[]): number {
   const { bytes, argsEnd } = cursor;
   if (cursor.argCount !== types.length) return -1;

@@ -107,7 +107,7 @@ const MAX_NAME = 48;
 /** The word in front of an argument, when `=` or `:` joins them. */
 const LABEL = /([A-Za-z_][A-Za-z0-9_]*)\s*[=:]\s*(?:0x|[<("'[]*)$/;
 
-/** As names in µScope have to be: a letter or _ first, then letters, digits, _ . - */
+/** The form of names in µScope: a letter or _ first, then letters, digits, _ . - */
 export function cleanName(text: string, otherwise: string): string {
   const clean = text.replace(/[^A-Za-z0-9_.-]+/g, '_').replace(/^[_.-]+|[_.-]+$/g, '');
   if (!clean) return otherwise;

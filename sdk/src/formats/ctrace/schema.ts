@@ -143,7 +143,7 @@ export class Table {
     return { at: at + 4, length };
   }
 
-  /** Where a field is; 0 when it has its default. */
+  /** Offset of a field; 0 when it has its default. */
   private field(id: number, size: number): number {
     const entry = 4 + 2 * id;
     if (entry + 2 > this.vtableBytes) return 0;

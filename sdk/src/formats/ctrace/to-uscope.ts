@@ -251,7 +251,7 @@ export class EventEmitter {
     return to;
   }
 
-  /** As an event of the unit where the format is unknown, else as `raw`, which names both. */
+  /** Writes an event of the unit where the format is unknown, else `raw`, which names both. */
   private emitHex(cursor: EventCursor, pair: Pair | undefined): void {
     const { bytes, argsAt, argsEnd, argCount, category, formatId, source } = cursor;
     const isOwn = pair !== undefined && pair.format === null && pair.eventType >= 0;

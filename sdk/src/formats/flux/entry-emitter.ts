@@ -218,17 +218,17 @@ const ABSENT = -1;
 export class StructEmitter {
   private readonly walk = new MemberCursor();
   private readonly words = new Words();
-  /** Of each member: its number, its form, and where its field is. */
+  /** Number, form and field of each member. */
   private readonly numbers: Float64Array;
   private readonly forms: Uint8Array;
   private readonly offsets: Int32Array;
   /** Members that become strings. */
   private readonly texts: number[] = [];
-  /** Of each member: where its value is, and its size; the string that it has become. */
+  /** Place and size of each member's value, and the string that it has become. */
   private readonly at: Int32Array;
   private readonly sizes: Int32Array;
   private readonly strings: Uint32Array;
-  /** By place in `words`: the word of a number in `wordStrings`. */
+  /** The word of a number in `wordStrings`, by place in `words`. */
   private readonly knownWords: (string | undefined)[] = [];
   private readonly wordStrings: number[] = [];
   /** Which members the value has: halves of 64 bits. */
@@ -254,7 +254,7 @@ export class StructEmitter {
     this.strings = new Uint32Array(members.length);
   }
 
-  /** Where the value's members are in `bytes`; those that it lacks are empty. */
+  /** Places of the value's members in `bytes`; those that it lacks are empty. */
   emit(bytes: Uint8Array, from: number, size: number, tag: number): void {
     this.find(bytes, from, size);
     this.nameStrings(bytes);
@@ -274,7 +274,7 @@ export class StructEmitter {
     }
   }
 
-  /** Where the values of the members are, and which are there. */
+  /** Places of the members' values, and which of them exist. */
   private find(bytes: Uint8Array, from: number, size: number): void {
     const { walk, numbers, at, sizes } = this;
     walk.open(bytes, from, size);

@@ -106,11 +106,11 @@ const MAX_FACTOR = 2 ** 50;
 export class MemberCursor extends ValueBytes {
   member = 0;
   type = 0;
-  /** Where the member's value is in `bytes`. */
+  /** Place of the member's value in `bytes`. */
   at = 0;
   size = 0;
 
-  /** To the next member; false after the last one. @throws UscopeError CONVERT_FORMAT for bytes that are not members */
+  /** Goes to the next member; false after the last one. @throws UscopeError CONVERT_FORMAT for bytes that are not members */
   advance(): boolean {
     if (this.left <= 0) return false;
     this.member = this.pint();

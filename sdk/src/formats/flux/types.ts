@@ -299,7 +299,7 @@ const LAYOUTS: Readonly<Record<number, string>> = {
   [FluxTag.CRES]: 'control:id message:id members:members',
 };
 
-/** By tag; undefined for tags that do not exist. */
+/** Fields by tag; undefined for tags that do not exist. */
 export const LAYOUT: readonly (readonly LayoutField[] | undefined)[] = Array.from({ length: 256 }, (_, tag) =>
   LAYOUTS[tag]?.split(' ').map((text) => {
     const [name, kind, since = '0'] = text.split(/[:@]/);

@@ -224,7 +224,7 @@ export class FluxTraceWriter {
     this.whole(id, position, value, conflict, Format.EVENT);
   }
 
-  /** Of any size; a number must be a whole one that it holds exactly. */
+  /** The value has any size; a number must be a whole one that it holds exactly. */
   integer(id: number, position: number | bigint, value: number | bigint, conflict = false): void {
     this.whole(id, position, value, conflict, Format.PLAIN);
   }

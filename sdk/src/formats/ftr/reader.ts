@@ -177,7 +177,7 @@ async function readWhole(source: ByteSource, offset: number, length: number): Pr
 export interface ChunkHead {
   readonly kind: FtrChunk['kind'];
   readonly isCompressed: boolean;
-  /** Of blocks of transactions. */
+  /** What a block of transactions has. */
   readonly stream: bigint;
   readonly start: bigint | null;
   readonly end: bigint | null;

@@ -131,7 +131,7 @@ export function textOf(bytes: Uint8Array): FtrText {
 
 const looseDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** To be shown: what is not UTF-8 becomes U+FFFD. */
+/** The string to show: what is not UTF-8 becomes U+FFFD. */
 export function shownText(text: FtrText): string {
   return typeof text === 'string' ? text : looseDecoder.decode(text);
 }
@@ -139,7 +139,7 @@ export function shownText(text: FtrText): string {
 export class Dictionary {
   private bytes = new Uint8Array(4096);
   private length = 0;
-  /** Where text `id` begins and its size, for 0 <= id < count. */
+  /** Beginning and size of text `id`, for 0 <= id < count. */
   private starts = new Uint32Array(256);
   private sizes = new Uint32Array(256);
   private count = 0;

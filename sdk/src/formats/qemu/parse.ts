@@ -266,10 +266,10 @@ const MOST_LINES = 512;
 
 /** What all dumps have in common. */
 interface Form {
-  /** Where its first line and those of registers begin, and the two letters after the blank there: what the others hold has no events. */
+  /** Beginning of its first line and of those of registers, and the two letters after the blank there: what the others hold has no events. */
   readonly starts: readonly number[];
   readonly heads: readonly number[];
-  /** Where the digits of each register are. */
+  /** Places of the digits of each register. */
   readonly places: readonly number[];
   readonly digits: number;
   readonly size: number;

@@ -46,7 +46,7 @@ const RETIRE = 0;
 const EXCEPTION = 1;
 const MACHINE = 3;
 const Field = { ENTITY_ID: 0, PC: 1, INST_BITS: 2, PRIV_LEVEL: 3 } as const;
-/** Of annotations (docs/reference/formats/konata.md): what the instruction is, and remarks. */
+/** Kinds of annotations (docs/reference/formats/konata.md): what the instruction is, and remarks. */
 const AnnotationKind = { NAME: 0, REMARK: 1 } as const;
 
 /** @throws UscopeError CONVERT_OPTION; null without the option */

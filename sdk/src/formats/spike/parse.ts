@@ -336,7 +336,7 @@ export function causeOf(name: string): bigint | null {
 
 const UNDERSCORE = 0x5f;
 const NOTE = /^(v\d+\s+0x[0-9a-f]+|e\d+ m\S+ l\d+)(?=\s|$)/;
-/** Where effects may end at the latest: a vector register of 65,536 bits has 16,384 digits. */
+/** The latest place at which effects may end: a vector register of 65,536 bits has 16,384 digits. */
 const NOTE_BYTES = 20_000;
 const Letter = { c: 0x63, e: 0x65, f: 0x66, m: 0x6d, v: 0x76, x: 0x78 } as const;
 
@@ -359,7 +359,7 @@ export class CommitEffects {
     return true;
   }
 
-  /** Where it ends; -1: it is not understood. */
+  /** The place at which it ends; -1: it is not understood. */
   private one(bytes: Uint8Array, at: number, to: number): number {
     switch (bytes[at]) {
       case Letter.x:

@@ -355,7 +355,7 @@ export class HeaderRules {
     return ((this.features >>> bit) & 1) === 1;
   }
 
-  /** Whether the file holds bus transactions instead of instructions. */
+  /** True if the file holds bus transactions instead of instructions. */
   get isTransactions(): boolean {
     return this.hasFeature(StfFeature.TRANSACTIONS);
   }

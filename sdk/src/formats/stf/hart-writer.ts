@@ -230,11 +230,11 @@ function placed(
 /** An instruction in the order in which it took effect. */
 export interface StreamInstruction {
   readonly pc: bigint;
-  /** Of a compressed instruction 16 bits. */
+  /** A compressed instruction has 16 bits. */
   readonly bits: number;
   /** Written after INST_PC_TARGET: memory accesses, events. An EVENT_PC_TARGET among them overrides the jump. */
   readonly records: readonly StfRecord[];
-  /** Where it goes next according to the trap it took; the next instruction need not agree. */
+  /** The address to which it goes next according to the trap it took; the next instruction need not agree. */
   readonly trapTarget: bigint | null;
   /** The address of the next one had there been no interrupt after it; null: that of the one which follows. */
   readonly architecturalNext: bigint | null;

@@ -165,7 +165,7 @@ export class HartEmitter {
     this.trap = event('trap');
   }
 
-  /** Whether an instruction is in flight. */
+  /** True if an instruction is in flight. */
   get hasLast(): boolean {
     return this.born > 0;
   }

@@ -79,7 +79,7 @@ const LAYOUTS: Readonly<Record<number, string>> = {
   [StfType.TRANSACTION_DEPENDENCY]: 'id:u64 delta:u64 clock:u8',
 };
 
-/** By descriptor; without EVENT, PAGE_TABLE_WALK and TRANSACTION, whose fields depend on each other or on the header. */
+/** Fields by descriptor; without EVENT, PAGE_TABLE_WALK and TRANSACTION, whose fields depend on each other or on the header. */
 export const LAYOUT: ReadonlyMap<number, readonly RecordField[]> = new Map(
   Object.entries(LAYOUTS).map(([type, text]) => {
     const fields = text.split(' ').filter(Boolean);

@@ -16,7 +16,7 @@ import { joinPieces, logicalFields } from '../../format/wide-fields.js';
 import { payloadLayout } from '../../reader/payload.js';
 import type { VcdScope, VcdVariable } from './writer.js';
 
-/** Where the value of a field of the schema is: in a variable of at most 64 bits, or a piece of a wide one (docs/reference/format.md#wide-fields). */
+/** The place of the value of a field of the schema: a variable of at most 64 bits, or a piece of a wide one (docs/reference/format.md#wide-fields). */
 export interface FieldPlace {
   readonly type: FieldType;
   /** In bytes. */
@@ -228,14 +228,14 @@ function variable(name: string, field: FieldDef): VcdVariable {
 
 /** The values of the variables of a dump, and which of them a frame has changed: typed arrays, since millions of changes are not worth an object each. */
 export class VariableValues {
-  /** By variable: 1 once it has a value. Fields of events have none before the first one. */
+  /** 1 for each variable that has a value. Fields of events have none before the first one. */
   readonly known: Uint8Array;
   /** In the order of their first change since `forgetChanges`. */
   readonly changed: number[] = [];
   private readonly isChanged: Uint8Array;
   /** Low and high half of each piece; those of a variable are a row. */
   private readonly words: Uint32Array;
-  /** By variable, its first word; one more at the end. */
+  /** First word of each variable; one more at the end. */
   private readonly firstWord: Uint32Array;
 
   constructor(private readonly plan: Pick<VcdPlan, 'variables' | 'pieces' | 'unknownPieces'>) {
@@ -249,7 +249,7 @@ export class VariableValues {
     this.words = new Uint32Array(this.firstWord[variables]);
   }
 
-  /** Whether it is one field of at most 64 bits: then `lo` and `hi` are its value. */
+  /** True if it is one field of at most 64 bits: then `lo` and `hi` are its value. */
   isSingle(variable: number): boolean {
     return this.firstWord[variable + 1] - this.firstWord[variable] === 2;
   }
@@ -262,7 +262,7 @@ export class VariableValues {
     return this.words[this.firstWord[variable] + 1];
   }
 
-  /** Of a wide one. */
+  /** Value of a wide variable. */
   value(variable: number): bigint {
     return joinPieces(this.row(variable, 0, this.plan.pieces[variable]));
   }

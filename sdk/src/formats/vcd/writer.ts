@@ -181,7 +181,7 @@ export function shortId(number: number): string {
   }
 }
 
-/** As C prints what is not a finite number, and so as readers of dumps take it. */
+/** The form in which C prints what is not a finite number, and in which readers of dumps take it. */
 function realName(value: number): string {
   if (Number.isNaN(value)) return 'nan';
   return value > 0 ? 'inf' : '-inf';

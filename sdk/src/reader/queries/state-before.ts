@@ -16,12 +16,12 @@ export async function stateBefore(trace: Trace, timePs: TimePs): Promise<Storage
   return (time > start ? await trace.stateAt(time - 1n) : await trace.stateBefore(0)).raw;
 }
 
-/** When the trace begins, in ps: its first segment's start; 0 without segments. */
+/** The time at which the trace begins, in ps: its first segment's start; 0 without segments. */
 export async function traceStart(trace: Trace): Promise<bigint> {
   return (await firstSegmentStart(trace)) ?? 0n;
 }
 
-/** When the first segment starts, in ps; null: there is none. */
+/** The time at which the first segment starts, in ps; null: there is none. */
 export async function firstSegmentStart(trace: Trace): Promise<bigint | null> {
   return trace.segmentCount > 0 ? (await trace.segment(0)).timeStartPs : null;
 }

@@ -9,7 +9,7 @@ interface Note {
   readonly kind?: number | null;
 }
 
-/** Of an annotation with kinds (docs/reference/formats/konata.md): what the instruction is. */
+/** The kind of annotation that says what the instruction is (docs/reference/formats/konata.md). */
 const NAME = 0;
 
 /** Disassembly; of other instruction sets, without machine code, or of code that is not known, what the model annotated. */

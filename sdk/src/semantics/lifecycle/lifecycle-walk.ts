@@ -121,7 +121,7 @@ export class LifecycleWalk {
   }
 }
 
-/** Whether the item is an event that the schema knows, with a payload that does not have the size that its fields take. */
+/** True if the item is an event that the schema knows, with a payload that does not have the size that its fields take. */
 export function hasWrongSize({ itemLimits, schema }: Trace, { kind, eventType, payloadSize }: FrameCursor) {
   const isKnown = kind === CursorItem.EVENT && eventType < schema.events.length;
   return isKnown && payloadSize !== itemLimits.payloadSizes[eventType];

@@ -22,7 +22,7 @@ export const PAGE_FILES: ReadonlyMap<string, string> = new Map([
   ['together.js', 'text/javascript; charset=utf-8'],
 ]);
 
-/** From `sdk/dist/cli/view/server` and from `sdk/src/cli/view/server`, where tests run. */
+/** The path is the same from `sdk/dist/cli/view/server` and from `sdk/src/cli/view/server`, where tests run. */
 const DIRECTORY = fileURLToPath(new URL('../../../../dist/viewer/', import.meta.url));
 
 /** @throws UscopeError ENV_MISSING where the page has not been built */

@@ -178,7 +178,7 @@ const NOT_IN_YAML = /[\u007f-\u009f\u2028-\u202e\u2066-\u2069]/g;
 /** Signals of a waveform by scope. */
 export interface Scope {
   readonly path: string;
-  /** By the name in the scope; an index that is part of the name is, too. */
+  /** Signals by the name in the scope; an index may be part of the name. */
   readonly signals: ReadonlyMap<string, VcdSignal>;
 }
 

@@ -235,7 +235,7 @@ class Sampler implements StepListener {
   }
 }
 
-/** From 0 to 1: x and z are not edges, nor is a value that the file begins with. */
+/** A change from 0 to 1: x and z are not edges, nor is a value that the file begins with. */
 function rises(store: SignalStore, { word, bit }: Domain): boolean {
   const was = ((store.bits[word] | store.unknown[word]) >>> bit) & 1;
   return was === 0 && (((store.nextBits[word] & ~store.nextUnknown[word]) >>> bit) & 1) === 1;
