@@ -28,7 +28,7 @@ const MODEL_C = `#include "uscope.h"
 #include <stdio.h>
 int main(void) {
   uscope_open_options_t options = USCOPE_OPEN_OPTIONS_INIT;
-  options.name = "core0";
+  options.name = "c0";
   printf("%s\\n", uscope_writer_open_opts(&options) ? "opened" : uscope_last_error_message());
   return 0;
 }
@@ -38,7 +38,7 @@ os.environ["USCOPE_ON_FAILURE"] = "stop"
 sys.path.insert(0, ${JSON.stringify(join(ROOT, 'cocotb-adapter/src'))})
 from cocotbext.uscope.client import ClientTrace
 try:
-    ClientTrace("core0")
+    ClientTrace("py0")
     print("opened")
 except Exception as error:
     print(error)
@@ -80,7 +80,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
 
-/** What each client says of an endpoint. */
+/** What each client says of an endpoint. They ask at the same time, each for a trace with a separate name. */
 async function answers(environment: Readonly<Record<string, string>>): Promise<string[]> {
   const outcomes = clients.map(async ([name, [program = '', ...args]]) => {
     const env = { USCOPE_ON_FAILURE: 'continue', USCOPE_OPEN_TIMEOUT_MS: '2000', ...environment };
@@ -121,9 +121,10 @@ describe.skipIf(lacks(`${whyNoSecondUser}`, whyNoSecondUser === null))('a daemon
   it('gets no frame at an explicit endpoint, from a client in any language', async () => {
     const { uid, gid } = secondUser();
     const directory = join(home, 'explicit');
-    mkdirSync(directory);
+    mkdirSync(directory, { recursive: true });
     chownSync(directory, uid, gid);
     const path = join(directory, 'd.sock');
+    rmSync(path, { force: true });
     await withSquatter(path, async () => {
       const endpoint = { USCOPE_ENDPOINT: `ipc://${path}` };
       for (const answer of await answers(endpoint)) {
@@ -143,9 +144,10 @@ describe.skipIf(lacks(`${whyNoSecondUser}`, whyNoSecondUser === null))('a daemon
   it('gets no frame at the default place, whose directory it made first', async () => {
     const { uid, gid } = secondUser();
     const runtime = join(home, 'runtime');
-    mkdirSync(runtime);
+    mkdirSync(runtime, { recursive: true });
     chownSync(runtime, uid, gid);
     const path = join(runtime, 'uscope.sock');
+    rmSync(path, { force: true });
     await withSquatter(path, async () => {
       for (const answer of await answers({ XDG_RUNTIME_DIR: runtime, USCOPE_ENDPOINT: '' })) {
         if (!answer.startsWith('TypeScript')) expect(answer).toContain(`${runtime} belongs to user ${uid}`);
@@ -156,7 +158,7 @@ describe.skipIf(lacks(`${whyNoSecondUser}`, whyNoSecondUser === null))('a daemon
   it('is not asked because of a file that the other user left in an output directory', async () => {
     const { uid, gid } = secondUser();
     const out = join(home, 'shared');
-    mkdirSync(out);
+    mkdirSync(out, { recursive: true });
     chmodSync(out, 0o777);
     const start = String(
       execFileSync('sh', ['-c', `sed 's/.*) //' /proc/${process.pid}/stat | cut -d' ' -f20`]),
