@@ -130,7 +130,7 @@ typedef struct uscope_open_options {
     unsigned long long interval_ps; /**< checkpoint interval; 0: the daemon's default */
     const uint8_t *run_id;          /**< 16 bytes; NULL: environment USCOPE_RUN_ID, else none */
     uint32_t credit_mib;            /**< memory for data not yet durable; 0: USCOPE_CREDIT_MIB, else 32 */
-    /** 64 hex digits: the schema the caller's code was generated from. Opening a trace with any other schema
+    /** Fingerprint of the schema the caller's code was generated from. Opening a trace with any other schema
      * fails with SCHEMA_MISMATCH. NULL or "": not checked. */
     const char *schema_sha256;
     /** Values of schema variables, "core=0,name=x" (docs/reference/schema.md). NULL or "": none. */

@@ -25,7 +25,6 @@ export {
   type ParseOptions,
   parseSchema,
   parseUnboundSchema,
-  schemaFingerprint,
   type UnboundSchema,
 } from './parse.js';
 export { parsePeriod } from './period.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { MANY_CASES_MS } from '../../../test/support/limits.js';
 import { isUscopeError } from '../base/errors.js';
-import { checkSchema, parsePeriod, parseSchema, parseUnboundSchema, schemaFingerprint } from './index.js';
+import { checkSchema, parsePeriod, parseSchema, parseUnboundSchema } from './index.js';
 
 const HEAD = 'uscope: 1\nvariables: {core: 0}\nclocks: {clk: 1 ns}\n';
 const codes = (text: string): string[] => checkSchema(text).errors.map((error) => error.code);
@@ -65,26 +65,6 @@ describe('variables', () => {
     const open = 'uscope: 1\nclocks: {clk: 1}\nscopes:\n  core${core}: {}\n';
     expect(parseUnboundSchema(open).schema.scopes).toHaveLength(2);
     expect(() => parseUnboundSchema(open.replace('}:', ':'))).toThrow('SCHEMA_NAME');
-  });
-});
-
-describe('fingerprint', () => {
-  const yaml = `${HEAD}# comment\ndut: {a: b}\nscopes:\n  core\${core}:\n    storages: {cycles: counter}\n`;
-  const json = `{"clocks": {"clk": 1000}, "uscope": 1, "scopes": {"core\${core}": {"storages": {
-    "cycles": {"slots": 1, "kind": "dense", "fields": {"count": {"type": "u64"}}}}}}}`;
-
-  it('is the same for the same definitions in another form', () => {
-    expect(schemaFingerprint(json)).toBe(schemaFingerprint(yaml));
-  });
-
-  it.each([
-    ['a name', yaml.replace('cycles', 'ticks')],
-    ['a period', yaml.replace('1 ns', '2 ns')],
-    ['a scope', yaml.replace('scopes:', 'scopes:\n  other: {}')],
-    ['a type', yaml.replace('counter', '{slots: 1, kind: dense, fields: {count: i64}}')],
-    ['a kind', yaml.replace('counter', '{slots: 1, kind: sparse, fields: {count: u64}}')],
-  ])('changes with %s', (_what, text) => {
-    expect(schemaFingerprint(text)).not.toBe(schemaFingerprint(yaml));
   });
 });
 

@@ -2,7 +2,6 @@
 import type { UscopeError } from '../base/errors.js';
 import type { DutProperties, Schema } from '../format/types.js';
 import { bindVariables } from './bind.js';
-import { canonicalSchema } from './canonical.js';
 import { Problems } from './problems.js';
 import { readSchema } from './read.js';
 import { findProblems } from './validate.js';
@@ -66,14 +65,6 @@ export function parseUnboundSchema(
   problems.throwIfAny();
   const { schema, dut, variables } = result!;
   return { schema, dut, variables };
-}
-
-/**
- * The canonical form of a schema text, the same for every binding of its variables (see `canonicalSchema`).
- * @throws UscopeError SCHEMA_*, as `parseSchema`
- */
-export function schemaFingerprint(text: string, options: Omit<ParseOptions, 'variables'> = {}): string {
-  return canonicalSchema(parseUnboundSchema(text, options).schema);
 }
 
 function parseInto(problems: Problems, text: string, options: ParseOptions): ParsedSchema | undefined {

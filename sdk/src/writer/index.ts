@@ -7,6 +7,7 @@ export {
   type TraceStats,
   type WriterOptions,
 } from './contract/options.js';
+export { checkFingerprint, schemaFingerprint } from './fingerprint.js';
 export { finishedTrace } from './finished.js';
 export type { Summarizer, SummarizerFactory } from './frames/summarizer.js';
 export { type OpenOutput, type OutputFile, openNodeOutput } from './output/output-file.js';

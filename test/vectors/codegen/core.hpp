@@ -20,7 +20,7 @@
 namespace core {
 
 // Of the schema this was generated from; the daemon refuses to open a trace with another one.
-inline constexpr char schema_sha256[] = "2d94550724d682dd0d785c542a850bc27ea6e3ed73f2d6bbdc059a30e2fb7f5f";
+inline constexpr char schema_sha256[] = "2d94550724d682dd0d785c542a850bc27ea6e3ed73f2d6bbdc059a30e2fb7f5f-5099e5fe52a1a77809f68ce17f635c5bff08725fe303c2e842c586788e7930beb363f7180b7a4640c435";
 
 // clock periods in ps
 inline constexpr std::uint32_t PERIOD_PS_CORE_CLK = 1000;

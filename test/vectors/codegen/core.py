@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import Final, Mapping, Protocol, Sequence
 
 # Of the schema this was generated from; a trace with another one is refused.
-SCHEMA_SHA256: Final = "2d94550724d682dd0d785c542a850bc27ea6e3ed73f2d6bbdc059a30e2fb7f5f"
+SCHEMA_SHA256: Final = "2d94550724d682dd0d785c542a850bc27ea6e3ed73f2d6bbdc059a30e2fb7f5f-5099e5fe52a1a77809f68ce17f635c5bff08725fe303c2e842c586788e7930beb363f7180b7a4640c435"
 
 # clock periods in ps
 PERIOD_PS_CORE_CLK: Final = 1000

@@ -30,7 +30,7 @@
 #include "uscope.h"
 
 /* Of the schema this was generated from; the daemon refuses to open a trace with another one. */
-#define HOSTILE_SCHEMA_SHA256 "ec4b24cc2c793108296af410c5689abb450b7667fb98d77e41f15b88c1d30577"
+#define HOSTILE_SCHEMA_SHA256 "ec4b24cc2c793108296af410c5689abb450b7667fb98d77e41f15b88c1d30577-c12a752b014f6cf043a778091fbe8f76801efcb95f1f6159dbf59351f0ec3bce86350a9e4596df1f70309653b40e9e9a6a8945029e32082d218f48c51650a3ac94b0ed1341e94bbe354b73410b206e6d18f914687d39f6f3cc65c3b21e703ea6c72557d7c2dcb0cbdd9d7fba30454a"
 
 /* clock periods in ps */
 #define HOSTILE_PERIOD_PS_CLK 1000u

@@ -30,7 +30,7 @@
 #include "uscope.h"
 
 /* Of the schema this was generated from; the daemon refuses to open a trace with another one. */
-#define PLAIN_SCHEMA_SHA256 "9c2da89a75c923d2eae3453b8c44f98461583b4203bc56d3a4d6e1ba41f6c473"
+#define PLAIN_SCHEMA_SHA256 "9c2da89a75c923d2eae3453b8c44f98461583b4203bc56d3a4d6e1ba41f6c473-18780da7780972d536"
 
 /* storage ticks */
 #define PLAIN_ST_TICKS 0

@@ -20,7 +20,7 @@
 namespace plain {
 
 // Of the schema this was generated from; the daemon refuses to open a trace with another one.
-inline constexpr char schema_sha256[] = "9c2da89a75c923d2eae3453b8c44f98461583b4203bc56d3a4d6e1ba41f6c473";
+inline constexpr char schema_sha256[] = "9c2da89a75c923d2eae3453b8c44f98461583b4203bc56d3a4d6e1ba41f6c473-18780da7780972d536";
 
 // storage ticks
 inline constexpr std::uint16_t ST_TICKS = 0;

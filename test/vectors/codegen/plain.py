@@ -15,7 +15,7 @@ from enum import IntEnum
 from typing import Final, Mapping, Protocol, Sequence
 
 # Of the schema this was generated from; a trace with another one is refused.
-SCHEMA_SHA256: Final = "9c2da89a75c923d2eae3453b8c44f98461583b4203bc56d3a4d6e1ba41f6c473"
+SCHEMA_SHA256: Final = "9c2da89a75c923d2eae3453b8c44f98461583b4203bc56d3a4d6e1ba41f6c473-18780da7780972d536"
 
 # storage ticks
 ST_TICKS: Final = 0

@@ -24,7 +24,7 @@ package plain_trace_pkg;
   import uscope_pkg::*;
 
   // Of the schema this was generated from; the daemon refuses to open a trace with another one.
-  localparam string SCHEMA_SHA256 = "9c2da89a75c923d2eae3453b8c44f98461583b4203bc56d3a4d6e1ba41f6c473";
+  localparam string SCHEMA_SHA256 = "9c2da89a75c923d2eae3453b8c44f98461583b4203bc56d3a4d6e1ba41f6c473-18780da7780972d536";
 
   // storage ticks
   localparam shortint unsigned ST_TICKS = 16'd0;

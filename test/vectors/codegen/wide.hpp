@@ -23,7 +23,7 @@
 namespace wide {
 
 // Of the schema this was generated from; the daemon refuses to open a trace with another one.
-inline constexpr char schema_sha256[] = "b2e858ba30c74a350bc668a006862726c7dc75a91e333dd5f1cf20913ad40e45";
+inline constexpr char schema_sha256[] = "b2e858ba30c74a350bc668a006862726c7dc75a91e333dd5f1cf20913ad40e45-c12a75a778091a6e3f545f2db7b22e329cfd";
 
 // clock periods in ps
 inline constexpr std::uint32_t PERIOD_PS_CLK = 1000;

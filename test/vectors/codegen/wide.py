@@ -17,7 +17,7 @@ from enum import IntEnum
 from typing import Final, Mapping, Protocol, Sequence
 
 # Of the schema this was generated from; a trace with another one is refused.
-SCHEMA_SHA256: Final = "b2e858ba30c74a350bc668a006862726c7dc75a91e333dd5f1cf20913ad40e45"
+SCHEMA_SHA256: Final = "b2e858ba30c74a350bc668a006862726c7dc75a91e333dd5f1cf20913ad40e45-c12a75a778091a6e3f545f2db7b22e329cfd"
 
 # clock periods in ps
 PERIOD_PS_CLK: Final = 1000

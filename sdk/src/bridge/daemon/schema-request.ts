@@ -1,20 +1,18 @@
 /** The schema of an `open`: what is asked of the text, and the answer, both of which can go to another thread and back. */
-import { createHash } from 'node:crypto';
-import { UscopeError } from '../../base/errors.js';
 import {
   type ParsedSchema,
   parseSchema,
   SchemaWork,
-  schemaFingerprint,
   type WorkLimits,
   withControlEvent,
 } from '../../schema/index.js';
+import { checkFingerprint } from '../../writer/fingerprint.js';
 
 export interface SchemaRequest {
   readonly text: string;
   readonly file: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** SHA-256 of the schema that the client's code was generated from. */
+  /** `schemaFingerprint` of the schema that the client's code was generated from. */
   readonly sha256?: string | undefined;
 }
 
@@ -38,27 +36,17 @@ export function readWithin(request: SchemaRequest, limits: WorkLimits): ParsedSc
 }
 
 function answerTo({ text, file, variables, sha256 }: SchemaRequest, work: SchemaWork): ParsedSchema {
-  checkFingerprint(text, file, sha256, work);
+  if (sha256 !== undefined) checkCode(text, file, sha256, work);
   const { schema, dut } = parseSchema(text, { file, variables, work });
   return { schema: withControlEvent(schema), dut };
 }
 
-/** Ids in generated code are those of one schema: with another they would write wrong data without a sound. */
-function checkFingerprint(text: string, file: string, expected: string | undefined, work: SchemaWork): void {
-  if (expected === undefined) return;
-  // The text is read twice: each time is one schema's work.
+/** The text is read once more: each time is one schema's work. */
+function checkCode(text: string, file: string, expected: string, work: SchemaWork): void {
   const own = new SchemaWork(work.limits);
-  let canonical: string;
   try {
-    canonical = schemaFingerprint(text, { file, work: own });
+    checkFingerprint(text, expected, { file, work: own });
   } finally {
     work.isExceeded ||= own.isExceeded;
   }
-  const actual = createHash('sha256').update(canonical).digest('hex');
-  if (actual === expected.toLowerCase()) return;
-  throw new UscopeError(
-    'SCHEMA_MISMATCH',
-    `this is not the schema from which the code of the client was generated: generate it again with uscope codegen, or run with the schema that its first lines name (SHA-256 ${actual} and ${expected})`,
-    { file },
-  );
 }

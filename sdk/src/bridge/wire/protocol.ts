@@ -2,6 +2,7 @@
  * Control messages of the bridge (docs/reference/bridge-protocol.md#connection, #traces). Keys are named as on the wire and are in the order of the
  * contract, which is the order in which they are encoded.
  */
+import { MAX_FINGERPRINT } from '../../writer/fingerprint.js';
 import { MAX_CONTROL_BYTES } from './constants.js';
 import {
   bytes,
@@ -23,7 +24,6 @@ export { MAX_CONTROL_BYTES, MAX_PAYLOAD_BYTES, PROTOCOL_VERSION } from './consta
 
 const SHORT = 1024;
 const LONG = 64 * 1024;
-const SHA256_HEX = 64;
 const SECRET_BYTES = 32;
 const label = text(SHORT);
 /** Scope paths (docs/how-to/control.md). */
@@ -74,7 +74,7 @@ export const CLIENT_MESSAGES = {
     credit: size,
     run: optional(id),
     core: optional(u32),
-    schema_sha256: optional(text(SHA256_HEX)),
+    schema_sha256: optional(text(MAX_FINGERPRINT)),
     vars: optional(entries(label)),
     memory: optional(flag),
     secret: optional(bytes(SECRET_BYTES)),

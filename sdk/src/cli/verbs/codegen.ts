@@ -1,13 +1,12 @@
 /** `uscope codegen`: a schema -> source code with its ids and typed functions. */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { UscopeError } from '../../base/errors.js';
-import { canonicalSchema } from '../../schema/canonical.js';
 import { type CodegenLanguage, generateCode } from '../../schema/codegen/index.js';
 import { parseUnboundSchema } from '../../schema/parse.js';
+import { schemaFingerprint } from '../../writer/fingerprint.js';
 import { writeFileAtomically } from '../../writer/output/atomic-file.js';
 import { io } from '../common/io.js';
 
@@ -58,7 +57,7 @@ async function generate(file: string, options: CodegenOptions): Promise<void> {
   const schema = parseUnboundSchema(readSchemaFile(file), { file });
   const code = generateCode(language, {
     schema,
-    sha256: createHash('sha256').update(canonicalSchema(schema.schema)).digest('hex'),
+    fingerprint: schemaFingerprint(schema.schema),
     name: nameOf(file, options.name),
     source: basename(file),
     qualified: options.qualified,

@@ -118,7 +118,7 @@ class CGenerator {
       ['#include "uscope.h"'],
       [
         '/* Of the schema this was generated from; the daemon refuses to open a trace with another one. */',
-        `#define ${this.sha} "${this.model.sha256}"`,
+        `#define ${this.sha} "${this.model.fingerprint}"`,
       ],
       ...this.constants.groups.map(({ title, constants }) => [
         `/* ${title} */`,

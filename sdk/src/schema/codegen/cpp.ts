@@ -121,7 +121,7 @@ class CppGenerator {
       [`namespace ${space} {`],
       [
         '// Of the schema this was generated from; the daemon refuses to open a trace with another one.',
-        `inline constexpr char ${this.sha}[] = "${model.sha256}";`,
+        `inline constexpr char ${this.sha}[] = "${model.fingerprint}";`,
       ],
       ...this.constants.groups.map(({ title, constants }) => [
         `// ${title}`,

@@ -17,8 +17,8 @@ import { uniqueWords, variablesIn, wordOf } from './identifiers.js';
 
 export interface CodegenInput {
   readonly schema: UnboundSchema;
-  /** Of the schema's canonical form (`canonicalSchema`) in UTF-8: 64 hexadecimal digits. */
-  readonly sha256: string;
+  /** Identity of the schema, which `open` passes on (`schemaFingerprint`). */
+  readonly fingerprint: string;
   /** What packages, files and classes are called after. */
   readonly name: string;
   /** Name of the schema file for the first line of the output, without directories: the output must not depend on them. */
@@ -30,7 +30,7 @@ export interface CodegenInput {
 export interface CodeModel {
   readonly name: string;
   readonly source: string;
-  readonly sha256: string;
+  readonly fingerprint: string;
   /** Those without a default first. */
   readonly variables: readonly VariableModel[];
   readonly clocks: readonly ClockModel[];
@@ -126,7 +126,7 @@ export function buildModel(input: CodegenInput): CodeModel {
   return {
     name: wordOf(input.name),
     source: input.source.replace(/[^A-Za-z0-9_.-]/g, '_'),
-    sha256: input.sha256,
+    fingerprint: input.fingerprint,
     variables: variableModels(input.schema),
     clocks: schema.clocks
       .map(({ periodPs }, index) => ({ word: clockWords[index], periodPs }))

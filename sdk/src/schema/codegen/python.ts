@@ -117,7 +117,7 @@ class PythonGenerator {
       ['from enum import IntEnum', 'from typing import Final, Mapping, Protocol, Sequence'],
       [
         '# Of the schema this was generated from; a trace with another one is refused.',
-        `SCHEMA_SHA256: Final = "${this.model.sha256}"`,
+        `SCHEMA_SHA256: Final = "${this.model.fingerprint}"`,
       ],
       ...this.constants.groups.map(({ title, constants }) => [
         `# ${title}`,

@@ -77,7 +77,7 @@ class SvGenerator {
       ['import uscope_pkg::*;'],
       [
         '// Of the schema this was generated from; the daemon refuses to open a trace with another one.',
-        `localparam string SCHEMA_SHA256 = "${this.model.sha256}";`,
+        `localparam string SCHEMA_SHA256 = "${this.model.fingerprint}";`,
       ],
       ...this.constants.groups.map(({ title, constants }) => [
         `// ${title}`,

@@ -32,15 +32,7 @@ const FOUR_STATES = [
 
 const CALLS = { set: 'slotSet', add: 'slotAdd', clear: 'slotClear', prop: 'propSet', event: 'event' };
 const isReserved = (name: string): boolean => TS_WORDS.has(name);
-const IMPORTED = [
-  'CheckpointSnapshot',
-  'createHash',
-  'parseSchema',
-  'schemaFingerprint',
-  'TraceWriter',
-  'UscopeError',
-  'WriterOptions',
-];
+const IMPORTED = ['CheckpointSnapshot', 'checkFingerprint', 'parseSchema', 'TraceWriter', 'WriterOptions'];
 
 export function generateTypeScript(model: CodeModel): string {
   return `${new TsGenerator(model).lines().join('\n')}\n`;
@@ -95,12 +87,11 @@ class TsGenerator {
         ' *',
         ' * A storage of one value has set(value) and add(delta). Text fields take a text or an index from string().',
         ' */',
-        "import { createHash } from 'node:crypto';",
-        "import { type CheckpointSnapshot, parseSchema, schemaFingerprint, TraceWriter, UscopeError, type WriterOptions } from 'uscope';",
+        "import { type CheckpointSnapshot, checkFingerprint, parseSchema, TraceWriter, type WriterOptions } from 'uscope';",
       ],
       [
         '/** Of the schema this was generated from; a trace with another one is refused. */',
-        `export const SCHEMA_SHA256 = '${this.model.sha256}';`,
+        `export const SCHEMA_SHA256 = '${this.model.fingerprint}';`,
       ],
       ...this.constants.groups.map(({ title, constants }) => [
         `// ${title}`,
@@ -237,11 +228,7 @@ class TsGenerator {
           `: Promise<${this.traceClass}> {`,
         ),
         '  const { schemaText, ...writerOptions } = options;',
-        "  const sha256 = createHash('sha256').update(schemaFingerprint(schemaText)).digest('hex');",
-        '  if (sha256 !== SCHEMA_SHA256) {',
-        "    const detail = `the schema's SHA-256 is ${sha256}, the code was generated from ${SCHEMA_SHA256}; generate it again`;",
-        "    throw new UscopeError('SCHEMA_MISMATCH', detail);",
-        '  }',
+        '  checkFingerprint(schemaText, SCHEMA_SHA256);',
         ...(variables.length === 0
           ? ['  const { schema, dut } = parseSchema(schemaText);']
           : [
