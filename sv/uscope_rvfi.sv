@@ -58,7 +58,7 @@ module uscope_rvfi #(
 
   // For your own tracers next to this one: the trace, and the time of the next rising edge of clk.
   chandle          w;
-  longint unsigned now_ps = 0;
+  longint unsigned now_ps;
   longint unsigned period_ps = 0;
 
   // Rising edges by the simulator's clock, until two periods are the same.

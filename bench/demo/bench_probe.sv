@@ -8,7 +8,7 @@ module bench_probe (
 
   // Reading the machine's clocks takes about as long as a cycle, so not every cycle does it. The first one does not,
   // because the trace is opened after it, in reset.
-  longint unsigned cycle = 0;
+  longint unsigned cycle;
   always_ff @(posedge clk_i) begin
     cycle <= cycle + 64'd1;
     if (cycle[9:0] == 10'd1023) bench_sample(cycle);

@@ -31,7 +31,7 @@ module core (
   logic        ex_valid, stall, redirect, is_mul;
   logic [31:0] ex_pc, ex_inst, a, b, result, target;
   logic [1:0]  mul_cycles;
-  assign is_mul   = ex_inst[6:0] == OpReg && ex_inst[25];
+  assign is_mul   = ex_inst[6:0] == OpReg && ex_inst[14:12] == 3'd0 && ex_inst[25];
   assign a        = wb_valid && wb_rd != 0 && wb_rd == ex_inst[19:15] ? wb_value : x[ex_inst[19:15]];
   assign b        = wb_valid && wb_rd != 0 && wb_rd == ex_inst[24:20] ? wb_value : x[ex_inst[24:20]];
   assign stall    = ex_valid && is_mul && mul_cycles != 2;

@@ -1,10 +1,11 @@
 module tb;
-  logic clk = 1'b0, rst = 1'b1, halted;
-  int   cycles = 0;
+  bit   clk;
+  logic rst = 1'b1, halted;
+  int   cycles;
 
   core dut (.clk, .rst, .halted);
 
-  always #500ps clk = !clk;
+  initial forever #500ps clk = !clk;
 
   initial begin
     repeat (2) @(negedge clk);

@@ -3,8 +3,9 @@ module tb;
   localparam logic [31:0] Ram = 32'h8000_0000, Console = 32'h1000_0000;
   localparam int          Words = 16384;
 
-  logic clk = 1'b0, rst_n = 1'b0, halted;
-  always #500ps clk = !clk;
+  bit   clk;
+  logic rst_n = 1'b0, halted;
+  initial forever #500ps clk = !clk;
   initial begin
     repeat (3) @(negedge clk);
     rst_n = 1'b1;
@@ -29,7 +30,7 @@ module tb;
   end
 
   // the interface is a register behind the core: one cycle more shows the last instruction.
-  logic done = 1'b0;
+  bit done;
   always_ff @(posedge clk) begin
     done <= halted;
     if (done) $finish;

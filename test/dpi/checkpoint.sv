@@ -89,7 +89,7 @@ endmodule
 module top (
     input logic clk_i
 );
-  longint unsigned now = 0;
+  longint unsigned now;
   always_ff @(negedge clk_i) now <= now + 1000;
   for (genvar i = 0; i < 3; i++) begin : g_core
     core #(

@@ -134,7 +134,7 @@ endmodule
 module top (
     input logic clk_i
 );
-  longint unsigned now = 0;
+  longint unsigned now;
   logic rst = 1;
   always_ff @(negedge clk_i) begin
     now <= now + 1000;

@@ -7,7 +7,7 @@ module top (
 
   chandle w, mesh, router;
   int link, slot;
-  longint unsigned now = 0;
+  longint unsigned now;
   int unsigned id, far, sent, lost;
 
   initial begin

@@ -9,7 +9,7 @@ module top (
 
   chandle w;
   shortint unsigned entities;
-  longint unsigned cycle = 0;
+  longint unsigned cycle;
 
   initial begin
     w = uscope_open("core0");

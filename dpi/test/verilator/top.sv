@@ -9,7 +9,7 @@ module top (
   // ids as the per-cycle calls take them; a name that is not found gives 16'hFFFF, which they reject
   shortint unsigned entities, rob, pc, retire_ptr, stage_event, annotate;
   int retire;
-  longint unsigned cycle = 0;
+  longint unsigned cycle;
 
   initial begin
     w = uscope_open_checked("core0", "", "", "");

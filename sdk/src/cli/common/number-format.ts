@@ -1,4 +1,5 @@
 /** Figures of the performance report as people read them. */
+import type { Figure, Remark } from '../../semantics/cpu/analysis/figures.js';
 
 /** What is not known, or has no meaning here. */
 export const NONE = '-';
@@ -32,6 +33,20 @@ export function whole(value: number | bigint | null): string {
 /** With thin groups of three digits: `332,262`. */
 export function grouped(value: number | bigint | null): string {
   return value === null ? NONE : value.toLocaleString('en-US');
+}
+
+/** A figure of a report. @param count how whole numbers are written */
+export function figureText({ unit, value }: Pick<Figure, 'unit' | 'value'>, count = whole): string {
+  if (value === null || typeof value === 'bigint' || unit === 'count') return count(value);
+  if (unit === 'share') return percent(value);
+  if (unit === 'ratio') return ratio(value);
+  // Rates per cycle are small: four digits after the point.
+  return unit === 'mean' || Number.isInteger(value) ? decimal(value) : value.toFixed(4);
+}
+
+/** Words with figures. @param count how whole numbers are written */
+export function remarkText(remark: Remark = [], count = whole): string {
+  return remark.map((part) => (typeof part === 'string' ? part : figureText(part, count))).join('');
 }
 
 /** At most `width` values, each the mean of neighbours. */

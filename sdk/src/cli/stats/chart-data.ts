@@ -35,7 +35,6 @@ export interface CoreCharts {
   readonly counters: readonly NamedValues[];
   readonly latency: readonly Bars[];
   readonly occupancy: readonly Bars[];
-  readonly widths: readonly Bars[];
 }
 
 /** Significant digits: more than a screen can show. */
@@ -49,7 +48,7 @@ export function chartData({ cores }: PerformanceReport): CoreCharts[] {
 }
 
 function coreCharts(core: CoreReport): CoreCharts {
-  const { series, stages, lifetime, buffers, instructions } = core;
+  const { series, stages, lifetime, buffers } = core;
   const lifetimes = lifetime.count > 0 ? [latencyBars('fetch to retirement', lifetime)] : [];
   return {
     name: onOneLine(core.core),
@@ -61,7 +60,6 @@ function coreCharts(core: CoreReport): CoreCharts {
       ...lifetimes,
     ],
     occupancy: buffers.map(({ buffer, histogram }) => levelBars(buffer, histogram)),
-    widths: [levelBars('retired per cycle', instructions.retiredPerCycle)],
   };
 }
 

@@ -172,7 +172,6 @@ export const PAGE_SCRIPT = `
       overTime(canvas, { core, series: [{ ...core.counters[index], shade: colour('c5'), fill: true }] })),
     latency: (place, core) => distributions(place, core.latency, colour('latency')),
     occupancy: (place, core) => distributions(place, core.occupancy, colour('buffer')),
-    widths: (place, core) => bars(place, core.widths[0], false, colour('good')),
     cores: (place) => {
       // Of cores with the same intervals; others have their own axis.
       const [first] = cores;

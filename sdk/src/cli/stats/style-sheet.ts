@@ -22,6 +22,7 @@ header > div { flex: 1; min-width: 0; }
 h1 { font-size: 24px; line-height: 1.2; margin: 0 0 4px; overflow-wrap: anywhere; }
 h2 { font-size: 19px; margin: 32px 0 2px; }
 h3 { font-size: 14px; margin: 0 0 2px; }
+h3::first-letter, .tile dt::first-letter { text-transform: uppercase; }
 p { margin: 0; }
 .about, .remark, footer { color: var(--soft); }
 .about { overflow-wrap: anywhere; }

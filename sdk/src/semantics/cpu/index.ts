@@ -1,6 +1,17 @@
 /** Cores in traces with the `cpu` protocol: what they are, what happened in them and how they performed. */
 export { analyzePerformance, type PerformanceOptions } from './analysis/analyze.js';
 export {
+  type ComparedFigure,
+  type ComparedTable,
+  comparedTables,
+  type Figure,
+  type FigureRow,
+  type FigureTable,
+  type FigureUnit,
+  figureTables,
+  type Remark,
+} from './analysis/figures.js';
+export {
   INSTRUCTION_CLASSES,
   type InstructionClass,
   InstructionClassifier,
