@@ -5,7 +5,7 @@ module register_file (
     input logic [31:0] seed_i
 );
   logic [31:0] regs[8];
-  logic [31:0] count = 0;
+  bit [31:0] count;
   always_ff @(posedge clk_i) begin
     count <= count + 1;
     regs[count[2:0]] <= seed_i * 32'd1000003 + count * 32'd77;
@@ -26,7 +26,7 @@ module core #(
   chandle w;
   shortint unsigned st_regs, st_queue, st_cycles;
   logic [31:0] entries[4];
-  logic [31:0] pushed = 0;
+  bit [31:0] pushed;
 
   register_file u_regs (
       .clk_i,

@@ -18,12 +18,14 @@ module core #(
   // The ROB of the model itself: ids by slot, head and number.
   int unsigned ids[6];
   int unsigned ages[6];
-  int head = 0, count = 0;
-  longint unsigned pc = 64'h8000_0000;
-  int unsigned random = 32'(Core) + 1;
-  int retired = 0, squashed = 0, born = 0, stalls = 0;
+  int head, count;
+  longint unsigned pc;
+  int unsigned random;
+  int retired, squashed, born, stalls;
 
   initial begin
+    pc = 64'h8000_0000;
+    random = 32'(Core) + 1;
     w = uscope_open_checked($sformatf("core%0d", Core), "", "", $sformatf("core=%0d", Core));
     cpu = uscope_cpu_new(w, $sformatf("core%0d", Core));
     rob = uscope_cpu_buffer(cpu, "rob");
@@ -135,7 +137,8 @@ module top (
     input logic clk_i
 );
   longint unsigned now;
-  logic rst = 1;
+  logic rst;
+  initial rst = 1;
   always_ff @(negedge clk_i) begin
     now <= now + 1000;
     rst <= now < 3000 || (now > 700_000 && now < 703_000);

@@ -26,7 +26,7 @@ module top (
 
   logic     rst;
   channel_t a, b;
-  int       cycle = 0;
+  int       cycle;
   always_ff @(posedge clk_i) cycle <= cycle + 1;
   assign {rst, b, a} = lines[cycle[11:0]];
 
@@ -55,7 +55,8 @@ module occupancy (
     input logic [1:0] valid
 );
   import uscope_pkg::*;
-  int storage = -1;
+  int storage;
+  initial storage = -1;
   always @(posedge clk) begin
     if (storage < 0) storage <= uscope_storage_id(top.u_rvfi.w, "bench/occupancy");
     else begin

@@ -7,8 +7,8 @@ module top (
 
   chandle w;
   uscope_tr tr;
-  longint unsigned now = 0;
-  longint unsigned count = 0;
+  longint unsigned now;
+  longint unsigned count;
   bit [31:0] bus, phases;
   tr_generator_t read_gen, phase_gen;
   tr_tx_t current, former, phase;
