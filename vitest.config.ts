@@ -14,7 +14,6 @@ const alias = [
   { find: /^uscope\/cpu$/, replacement: fromRoot('./sdk/src/semantics/public-cpu.ts') },
   { find: /^uscope\/(noc|search|timeline)$/, replacement: fromRoot('./sdk/src/semantics/$1/index.ts') },
   { find: /^#platform\/addon$/, replacement: fromRoot('./sdk/src/native/native-addon.ts') },
-  { find: /^#platform\/threads$/, replacement: fromRoot('./sdk/src/workers/node-threads.ts') },
   { find: /^#platform\/([a-z0-9]+)$/, replacement: fromRoot('./sdk/src/codecs/node/$1.ts') },
   { find: /^uscope\/([a-z-]+)$/, replacement: fromRoot('./sdk/src/$1/index.ts') },
 ];

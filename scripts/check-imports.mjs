@@ -8,7 +8,7 @@
  *      entry and lies above it;
  *   4. the folders that WALLS names (one for each foreign format) know nothing of each other;
  *   5. the rooms in PURE run in a browser: no Node builtins, no npm packages but those named, no code of other
- *      rooms (their types may be imported), except in reader/node*.ts, workers/node-*.ts and semantics/program/node-*.ts, which the rest does not
+ *      rooms (their types may be imported), except in reader/node*.ts and semantics/program/node-*.ts, which the rest does not
  *      import;
  *   6. the entries that BROWSER_ENTRIES names run in a browser, with all that they import: no Node builtins, nothing of Node's by its name
  *      (`Buffer`, `process`), no npm packages but those of BROWSER_PACKAGES;
@@ -41,7 +41,7 @@ const LEVELS = [
   ['writer', 'reader'],
   ['semantics', 'stream'],
   ['trace-index'],
-  ['formats', 'tools', 'bridge', 'workers', 'dataset'],
+  ['formats', 'tools', 'bridge', 'dataset'],
   ['recording'],
   ['cli'],
 ];
@@ -58,11 +58,10 @@ const PURE = new Map([
   ['schema', ['yaml']],
   ['reader', []],
   ['semantics', []],
-  ['workers', []],
 ]);
 
 /** Public entries outside of PURE that pages may import. */
-const BROWSER_ENTRIES = /^(formats\/[^/]+\/index|trace-index\/index|workers\/(index|browser-thread))\.ts$/;
+const BROWSER_ENTRIES = /^(formats\/[^/]+\/index|trace-index\/index)\.ts$/;
 const BROWSER_PACKAGES = ['flatbuffers', 'fzstd', 'xz-decompress'];
 const NODE_GLOBALS = new Set(['Buffer', 'process', 'require', '__dirname', '__filename', 'setImmediate']);
 /** Most sources have none of these words, and need no tree. */
@@ -73,7 +72,7 @@ const ENTRY = 'index.ts';
 
 const levelOf = new Map(LEVELS.flatMap((folders, level) => folders.map((folder) => [folder, level])));
 const isNodeOnly = (/** @type {string} */ path) =>
-  /^(reader\/node[^/]*|codecs\/node\/.*|workers\/node-[^/]*|semantics\/program\/node-[^/]*)\.ts$/.test(path);
+  /^(reader\/node[^/]*|codecs\/node\/.*|semantics\/program\/node-[^/]*)\.ts$/.test(path);
 
 /**
  * @typedef {object} Violation

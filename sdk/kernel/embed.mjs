@@ -14,8 +14,6 @@ import { pathToFileURL } from 'node:url';
 
 /** Name of the section in which a module says what it was compiled from. */
 const SECTION = 'built_from';
-/** What biome leaves in one line. */
-const LINE_COLUMNS = 110;
 
 /** @typedef {{ compiler: string, sources: string[], sha256: string }} BuiltFrom */
 
@@ -59,19 +57,11 @@ function leb128(value) {
 }
 
 /** @param {readonly string[]} sources */
-function sourcesText(sources) {
-  const names = [...sources].sort().map((name) => `'${name}'`);
-  const line = `export const SOURCES = [${names.join(', ')}];`;
-  const list =
-    line.length <= LINE_COLUMNS
-      ? line
-      : `export const SOURCES = [\n${names.map((name) => `  ${name},\n`).join('')}];`;
-  return `${list}\nexport const SOURCES_SHA256 = '${sourceDigest(sources)}';\n`;
-}
-
-/** @param {readonly string[]} sources */
-const addonText = (sources) =>
-  `/** What the addon is built from; written by \`make -C sdk/kernel/native sources\`. */\n${sourcesText(sources)}`;
+const addonText = (
+  sources,
+) => `/** Written by \`make -C sdk/kernel/native sources\`: digest of what the addon is built from. */
+export const SOURCES_SHA256 = '${sourceDigest(sources)}';
+`;
 
 /** @param {string[]} args */
 function main([what, ...rest]) {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { Dealer } from 'zeromq';
 import { encodeControl } from '../../sdk/src/bridge/wire/codec.js';
-import { encodeDataHeader, LANES } from '../../sdk/src/bridge/wire/data-header.js';
+import { LANES } from '../../sdk/src/bridge/wire/data-header.js';
 import { type ClientMessage, MAX_CONTROL_BYTES } from '../../sdk/src/bridge/wire/protocol.js';
 import { RecordKind } from '../../sdk/src/format/record.js';
 import {
@@ -18,6 +18,7 @@ import {
   upTo,
   valuesOf,
 } from '../support/bridge-peer.js';
+import { encodeDataHeader } from '../support/data-header.js';
 import { decodeFile } from '../support/decode-file.js';
 import { COUNTERS, LANE_SCHEMA } from '../support/lane-stream.js';
 import { limitOfFile, PROCESSES_MS } from '../support/limits.js';

@@ -3,10 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { BridgeClient } from '../../sdk/src/bridge/client/client.js';
 import { Daemon } from '../../sdk/src/bridge/daemon/daemon.js';
 import { makeKeyPair } from '../../sdk/src/bridge/wire/curve.js';
 import { newSessionKey } from '../../sdk/src/bridge/wire/session-secret.js';
+import { BridgeClient } from '../support/bridge-client/client.js';
 import {
   BridgeBench,
   closeMessage,
@@ -173,7 +173,7 @@ describe('messages', () => {
   it('that are cut off are refused', () =>
     around(async (peer, opened) => {
       const payload = framesFrom(20, 30);
-      const { encodeDataHeader } = await import('../../sdk/src/bridge/wire/data-header.js');
+      const { encodeDataHeader } = await import('../support/data-header.js');
       const { trace, epoch } = opened;
       const header = encodeDataHeader({
         flags: 0,

@@ -19,14 +19,7 @@
  */
 import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-
-/**
- * The client alone, as it is built: the daemon, which `uscope/bridge` has too, takes longer to load than most simulations run.
- * @type {typeof import('../../sdk/src/bridge/client/client.js')}
- */
-const { BridgeClient } = await import(
-  new URL('../../sdk/dist/bridge/client/client.js', import.meta.url).href
-);
+import { BridgeClient } from '../support/bridge-client/from-source.mjs';
 
 const SCHEMA = `uscope: 1
 clocks: {clk: 1000 ps}

@@ -13,6 +13,8 @@ limitOfFile(PROCESSES_MS);
 
 const pages = new URL('../../docs/reference/cli/', import.meta.url);
 const overview = readFileSync(new URL('../../docs/reference/cli.md', import.meta.url), 'utf8');
+/** Without links and code marks. */
+const plain = overview.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '');
 const SECTIONS = ['Synopsis', 'Options', 'Output', 'Exit status', 'Examples'];
 /** A protocol is not printed: its page has other sections. */
 const WITHOUT_OUTPUT = new Set(['mcp']);
@@ -50,11 +52,12 @@ describe.each([...verbs.keys()])('docs/reference/cli/%s.md', (name) => {
     sections = sectionsOf(text);
   });
 
-  it('is there, with the sections of a manual page, and is linked from docs/reference/cli.md', () => {
+  it('is there, with the sections of a manual page, and is linked from docs/reference/cli.md with its summary', () => {
     expect(text).toMatch(new RegExp(`^# .*uscope ${name}`));
     const wanted = SECTIONS.filter((title) => title !== 'Output' || !WITHOUT_OUTPUT.has(name));
     expect([...sections.keys()].filter((title) => wanted.includes(title))).toEqual(wanted);
     expect(overview).toContain(`](cli/${name}.md)`);
+    expect(plain).toContain(`\n| ${name} | ${verbs.get(name)?.summary()}`);
   });
 
   it('lists the options that the command has, and no others', () => {

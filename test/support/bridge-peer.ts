@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { Dealer } from 'zeromq';
 import { Daemon, type DaemonOptions } from '../../sdk/src/bridge/daemon/daemon.js';
 import { decodeDaemonMessage, encodeControl } from '../../sdk/src/bridge/wire/codec.js';
-import { encodeDataHeader } from '../../sdk/src/bridge/wire/data-header.js';
 import type {
   ClientMessage,
   CloseMessage,
@@ -15,6 +14,7 @@ import type {
 } from '../../sdk/src/bridge/wire/protocol.js';
 import { Action } from '../../sdk/src/format/types.js';
 import { RecordBatch } from '../../sdk/src/writer/records/record-batch.js';
+import { encodeDataHeader } from './data-header.js';
 import type { DecodedFile } from './decode-file.js';
 
 /** One dense storage with a u64 field, one event with a string. */

@@ -6,7 +6,6 @@ import {
   commitRecordSize,
   compressionOf,
   decodeCommitRecord,
-  decodeFrames,
   decodeHeader,
   decodePreamble,
   decodeSectionTable,
@@ -24,6 +23,7 @@ import {
   type TraceSummary,
   verifyCommitRecord,
 } from '../../sdk/src/format/index.js';
+import { decodeFrames } from './decode-frames.js';
 import { decodeSegmentTable, StringTable } from './format-tables.js';
 
 export interface DecodedSegment {

@@ -3,18 +3,22 @@ import { type LoadedSegment, memorySource, openTrace, type Trace } from '../../s
 import {
   type Channel,
   ChannelKind,
-  decodeCarry,
   decodeOccupancyPart,
-  decodeTimeCarry,
   decodeTimePart,
   IndexPart,
   type IndexPartBytes,
   type IndexPlan,
   indexPlan,
-  type TimeCarry,
 } from '../../sdk/src/trace-index/index.js';
-import { CarrySection, FIRST, occupancyStorages } from '../../sdk/src/trace-index/time-carry.js';
+import { FIRST } from '../../sdk/src/trace-index/pass/index-pass.js';
 import { oraclePass, type PassResult } from '../oracle/index/index-pass.js';
+import {
+  CarrySection,
+  decodeCarry,
+  decodeTimeCarry,
+  occupancyStorages,
+  type TimeCarry,
+} from '../oracle/index/time-carry.js';
 
 export type Pass = (plan: IndexPlan, segment: LoadedSegment, carry: Uint8Array | null) => PassResult;
 

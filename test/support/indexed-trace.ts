@@ -8,8 +8,8 @@ import {
 } from '../../sdk/src/format/index-container.js';
 import { DIRECTORY_SECTION } from '../../sdk/src/trace-index/directory/format.js';
 import { type DirectoryInput, writeDirectory } from '../../sdk/src/trace-index/directory/write-directory.js';
+import { type Carry, FIRST } from '../../sdk/src/trace-index/pass/index-pass.js';
 import { indexPlan } from '../../sdk/src/trace-index/plan.js';
-import { type Carry, FIRST } from '../../sdk/src/trace-index/time-carry.js';
 import { oraclePass } from '../oracle/index/index-pass.js';
 import { type SegmentSpec, TraceBuilder, type TraceSpec } from './build-trace.js';
 

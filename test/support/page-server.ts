@@ -9,8 +9,6 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const FOLDERS = ['/sdk/dist/', '/node_modules/', '/test/vectors/'];
 /** CommonJS, which a bundler would wrap. */
 const WRAPPED = '/wrapped/xz-decompress.js';
-/** Below it names of packages are resolved, as a bundler does: workers have no import map. */
-const RESOLVED = '/resolved';
 
 export interface PageServer {
   readonly url: string;
@@ -36,7 +34,6 @@ export async function startPageServer(): Promise<PageServer> {
 
 function contentOf(path: string): { body: string | Uint8Array | null; type: string } {
   if (path === '/') return { body: page(), type: 'text/html; charset=utf-8' };
-  if (path.startsWith(`${RESOLVED}/`)) return resolved(path.slice(RESOLVED.length));
   if (path === WRAPPED) return { body: wrapped(), type: 'text/javascript' };
   const file = join(root, path);
   const isServed = FOLDERS.some((folder) => path.startsWith(folder)) && existsSync(file);
@@ -63,26 +60,10 @@ function imports(): Record<string, string> {
       codecs.map((name) => [`#platform/${name.slice(0, -3)}`, `/sdk/dist/codecs/browser/${name}`]),
     ),
     '#platform/addon': '/sdk/dist/native/no-addon.js',
-    '#platform/threads': '/sdk/dist/workers/browser-threads.js',
     fzstd: '/node_modules/fzstd/esm/index.mjs',
     flatbuffers: '/node_modules/flatbuffers/mjs/flatbuffers.js',
     'xz-decompress': WRAPPED,
   };
-}
-
-function resolved(path: string): ReturnType<typeof contentOf> {
-  const { body, type } = contentOf(path);
-  if (body === null || type !== 'text/javascript') return { body, type };
-  const known = imports();
-  const text = body
-    .toString()
-    .replace(/((?:from|import)\s*\(?\s*)(['"])([^'"./][^'"]*)\2/g, (whole, head, _, name) => {
-      const target = known[name];
-      return target === undefined
-        ? whole
-        : `${head}'${target.startsWith('/sdk/') ? RESOLVED + target : target}'`;
-    });
-  return { body: text, type };
 }
 
 function wrapped(): string {

@@ -43,9 +43,9 @@ try:
 except Exception as error:
     print(error)
 `;
-const MODEL_TS = `import { BridgeClient } from ${JSON.stringify(join(ROOT, 'sdk/dist/bridge/client/client.js'))};
+const CONTROL = `import { control } from ${JSON.stringify(join(ROOT, 'sdk/dist/bridge/client/ctl.js'))};
 try {
-  await BridgeClient.connect(process.env.USCOPE_ENDPOINT, { timeoutMs: 2000 });
+  await control(process.env.USCOPE_ENDPOINT, { action: 'status' });
   console.log('opened');
 } catch (error) {
   console.log(error.message);
@@ -62,7 +62,7 @@ beforeAll(() => {
   chmodSync(home, 0o755);
   writeFileSync(join(home, 'model.c'), MODEL_C);
   writeFileSync(join(home, 'model.py'), MODEL_PY);
-  writeFileSync(join(home, 'model.mjs'), MODEL_TS);
+  writeFileSync(join(home, 'control.mjs'), CONTROL);
   const library = [join(ROOT, 'dpi/build/libuscope.a'), '-lzmq', '-lpthread'];
   execFileSync('cc', [
     join(home, 'model.c'),
@@ -75,7 +75,7 @@ beforeAll(() => {
   clients = [
     ['C', [join(home, 'model')]],
     ...(hasPython ? [['Python', [PYTHON, join(home, 'model.py')]] as const] : []),
-    ['TypeScript', [process.execPath, join(home, 'model.mjs')]],
+    ['uscope ctl', [process.execPath, join(home, 'control.mjs')]],
   ];
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
@@ -136,7 +136,7 @@ describe.skipIf(lacks(`${whyNoSecondUser}`, whyNoSecondUser === null))('a daemon
       // The socket may be given another owner; the process that listens may not.
       chownSync(path, 0, 0);
       for (const answer of await answers(endpoint)) {
-        if (!answer.startsWith('TypeScript')) expect(answer).toContain('the process that listens at');
+        if (!answer.startsWith('uscope ctl')) expect(answer).toContain('the process that listens at');
       }
     });
   });
@@ -150,7 +150,7 @@ describe.skipIf(lacks(`${whyNoSecondUser}`, whyNoSecondUser === null))('a daemon
     rmSync(path, { force: true });
     await withSquatter(path, async () => {
       for (const answer of await answers({ XDG_RUNTIME_DIR: runtime, USCOPE_ENDPOINT: '' })) {
-        if (!answer.startsWith('TypeScript')) expect(answer).toContain(`${runtime} belongs to user ${uid}`);
+        if (!answer.startsWith('uscope ctl')) expect(answer).toContain(`${runtime} belongs to user ${uid}`);
       }
     });
   });

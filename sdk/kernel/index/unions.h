@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unions of what segments name, as sdk/src/trace-index/texts/set-union.ts makes them. */
+/* Unions of what segments name, as test/oracle/index/unions.ts makes them. */
 #ifndef USCOPE_INDEX_UNIONS_H
 #define USCOPE_INDEX_UNIONS_H
 

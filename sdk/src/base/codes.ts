@@ -77,7 +77,6 @@ export const ERROR_CODES = {
   READER_HTTP_RANGES:
     'A web server does not serve parts of the file, and the file is too large to be fetched whole.',
   READER_HTTP_TIMEOUT: 'A web server stopped sending for longer than the limit.',
-  READER_THREAD: 'A thread that reads the trace has ended.',
   // -- client and daemon
   BRIDGE_VERSION: 'Client and daemon speak different protocol versions.',
   BRIDGE_MESSAGE: 'A message is malformed or of unknown type.',

@@ -9,75 +9,51 @@ import { LEAF_VERBS } from './leaf-uses.js';
 
 /** In the order of the help text. */
 const VERBS: ReadonlyMap<string, Verb> = new Map(
-  Object.entries({
-    run: { summary: 'run a simulator and trace it', load: () => import('./verbs/run.js') },
-    serve: {
-      summary: 'receive traces from simulators until stopped',
-      load: () => import('./verbs/serve.js'),
-    },
-    ctl: {
-      summary: 'pause, resume and mark traces while they are recorded',
-      load: () => import('./verbs/ctl.js'),
-    },
-    info: {
-      summary: 'what a trace is and how much it holds, or the traces of a directory by run',
-      load: () => import('./verbs/info.js'),
-    },
-    schema: {
-      summary: 'the clocks, scopes, enums, storages and events of a trace',
-      load: () => import('./verbs/schema.js'),
-    },
-    dump: { summary: 'every op and event, in file order', load: () => import('./verbs/dump.js') },
-    events: { summary: 'events, by type, time and field', load: () => import('./verbs/events.js') },
-    find: {
-      summary: 'instructions by text or address, and events',
-      load: () => import('./verbs/find.js'),
-    },
-    tail: { summary: 'events of a trace while it grows', load: () => import('./verbs/tail.js') },
-    state: { summary: 'the storages at one time', load: () => import('./verbs/state.js') },
-    history: { summary: 'every change of slots and fields', load: () => import('./verbs/history.js') },
-    view: { summary: 'look at a trace in a browser', load: () => import('./verbs/view.js') },
-    timeline: { summary: 'the pipeline, cycle by cycle', load: () => import('./verbs/timeline.js') },
-    counters: { summary: 'values and rates of counters', load: () => import('./verbs/counters.js') },
-    buffers: { summary: 'how full buffers are', load: () => import('./verbs/buffers.js') },
-    stats: {
-      summary: 'how a core performed: IPC, stalls, latencies, buffers',
-      load: () => import('./verbs/stats.js'),
-    },
-    index: { summary: 'make indexes for traces that have none', load: () => import('./verbs/index.js') },
-    verify: {
-      summary: 'check every structure, checksum and cross reference of a trace',
-      load: () => import('./verbs/verify.js'),
-    },
-    doctor: {
-      summary: 'what is implausible in a trace, and why',
-      load: () => import('./verbs/doctor.js'),
-    },
-    recover: {
-      summary: 'a finalized trace from a truncated, unfinalized or damaged one',
-      load: () => import('./verbs/recover.js'),
-    },
-    diff: { summary: 'the first difference between two traces', load: () => import('./verbs/diff.js') },
-    merge: { summary: 'several traces in one, a scope for each', load: () => import('./verbs/merge.js') },
-    slice: { summary: 'a part of a trace as a separate trace', load: () => import('./verbs/slice.js') },
-    convert: { summary: 'traces from and to other formats', load: () => import('./verbs/convert.js') },
+  Object.entries<Verb>({
+    run: ['run a simulator and trace it', () => import('./verbs/run.js')],
+    serve: ['receive traces from simulators until stopped', () => import('./verbs/serve.js')],
+    ctl: ['pause, resume and mark traces while they are recorded', () => import('./verbs/ctl.js')],
+    info: [
+      'what a trace is and how much it holds, or the traces of a directory by run',
+      () => import('./verbs/info.js'),
+    ],
+    schema: ['the clocks, scopes, enums, storages and events of a trace', () => import('./verbs/schema.js')],
+    dump: ['every op and event, in file order', () => import('./verbs/dump.js')],
+    events: ['events, by type, time and field', () => import('./verbs/events.js')],
+    find: ['instructions by text or address, and events', () => import('./verbs/find.js')],
+    tail: ['events of a trace while it grows', () => import('./verbs/tail.js')],
+    state: ['the storages at one time', () => import('./verbs/state.js')],
+    history: ['every change of slots and fields', () => import('./verbs/history.js')],
+    view: ['look at a trace in a browser', () => import('./verbs/view.js')],
+    timeline: ['the pipeline, cycle by cycle', () => import('./verbs/timeline.js')],
+    counters: ['values and rates of counters', () => import('./verbs/counters.js')],
+    buffers: ['how full buffers are', () => import('./verbs/buffers.js')],
+    stats: ['how a core performed: IPC, stalls, latencies, buffers', () => import('./verbs/stats.js')],
+    index: ['make indexes for traces that have none', () => import('./verbs/index.js')],
+    verify: [
+      'check every structure, checksum and cross reference of a trace',
+      () => import('./verbs/verify.js'),
+    ],
+    doctor: ['what is implausible in a trace, and why', () => import('./verbs/doctor.js')],
+    recover: [
+      'a finalized trace from a truncated, unfinalized or damaged one',
+      () => import('./verbs/recover.js'),
+    ],
+    diff: ['the first difference between two traces', () => import('./verbs/diff.js')],
+    merge: ['several traces in one, a scope for each', () => import('./verbs/merge.js')],
+    slice: ['a part of a trace as a separate trace', () => import('./verbs/slice.js')],
+    convert: ['traces from and to other formats', () => import('./verbs/convert.js')],
     ...LEAF_VERBS,
-    codegen: {
-      summary: 'typed code for a schema: SystemVerilog, C, C++, Python or TypeScript',
-      load: () => import('./verbs/codegen.js'),
-    },
-    config: {
-      summary: 'flags and files for compilers and simulators',
-      load: () => import('./verbs/config.js'),
-    },
-    keygen: {
-      summary: 'make a pair of keys for an encrypted connection',
-      load: () => import('./verbs/keygen.js'),
-    },
-    completion: {
-      summary: 'completion of the command line for bash, zsh or fish',
-      load: () => import('./verbs/completion.js'),
-    },
+    codegen: [
+      'typed code for a schema: SystemVerilog, C, C++, Python or TypeScript',
+      () => import('./verbs/codegen.js'),
+    ],
+    config: ['flags and files for compilers and simulators', () => import('./verbs/config.js')],
+    keygen: ['make a pair of keys for an encrypted connection', () => import('./verbs/keygen.js')],
+    completion: [
+      'completion of the command line for bash, zsh or fish',
+      () => import('./verbs/completion.js'),
+    ],
   }),
 );
 
@@ -137,9 +113,9 @@ async function programFor(args: readonly string[]): Promise<Command> {
       `there is no verb "${wanted}"; "uscope --help" lists them${near && `.${near}`}`,
     );
   }
-  for (const [name, { summary, load }] of VERBS) {
-    if (name === wanted) (await load()).register(program, loadAllVerbs);
-    else program.command(name).summary(summary).description(summary);
+  for (const [name, [summary, load]] of VERBS) {
+    const command = program.command(name).summary(summary).description(summary);
+    if (name === wanted) (await load()).register(command, loadAllVerbs);
   }
   return program;
 }
@@ -147,7 +123,8 @@ async function programFor(args: readonly string[]): Promise<Command> {
 /** Every verb's module is loaded: for completion and for comparing the documents with the commands. */
 export async function loadAllVerbs(): Promise<Command> {
   const program = emptyProgram();
-  for (const { load } of VERBS.values()) (await load()).register(program, loadAllVerbs);
+  for (const [name, [summary, load]] of VERBS)
+    (await load()).register(program.command(name).summary(summary), loadAllVerbs);
   return program;
 }
 

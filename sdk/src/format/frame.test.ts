@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { CursorItem, decodeFrames, encodeFrames, FrameCursor } from './frame.js';
+import { decodeFrames } from '../../../test/support/decode-frames.js';
+import { CursorItem, encodeFrames, FrameCursor } from './frame.js';
 import { encodeFramesV01 } from './frame-v01.js';
 import { Action, FieldType, type Frame, type Item, type Schema } from './types.js';
 

@@ -1,10 +1,10 @@
-/** Interleaved cycle frames, v0.2 (docs/reference/format.md#interleaved-frames), and decoding of both versions into values. For big blobs use `FrameCursor`. */
+/** Interleaved cycle frames, v0.2 (docs/reference/format.md#interleaved-frames), from values; `FrameCursor` decodes them. */
 import { ByteWriter } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { writeLeb128 } from '../base/leb128.js';
-import { CursorItem, FrameCursor, ItemTag } from './frame-cursor.js';
+import { ItemTag } from './frame-cursor.js';
 import { MAX_ITEMS_PER_FRAME } from './record.js';
-import { Action, type Frame, type Item, packedSize, type Schema } from './types.js';
+import { Action, type Frame, type Item } from './types.js';
 
 export * from './frame-cursor.js';
 export * from './item-limits.js';
@@ -66,70 +66,5 @@ function writeItem(writer: ByteWriter, item: Item, isCompact: boolean): void {
     writer.u8(ItemTag.COMPACT).u8(action).u8(storageId).u16(slot).u16(field).u16(Number(value));
   } else {
     writer.u8(ItemTag.WIDE).u8(action).u16(storageId).u16(slot).u16(field).u64(value);
-  }
-}
-
-/**
- * All frames of a delta blob, v0.2 or (with `interleaved` false) v0.1; payloads are copies. With a schema, ids and payload sizes are checked too.
- * Errors: those of `FrameCursor`; FORMAT_ID, FORMAT_LENGTH with a schema.
- */
-export function decodeFrames(
-  bytes: Uint8Array,
-  startPs: bigint,
-  schema?: Schema,
-  interleaved = true,
-  blobOffset = 0,
-): Frame[] {
-  const cursor = new FrameCursor(bytes, startPs, interleaved, blobOffset);
-  const frames: Frame[] = [];
-  let items: Item[] = [];
-  while (cursor.next()) {
-    if (cursor.kind === CursorItem.FRAME) {
-      items = [];
-      frames.push({ timePs: cursor.timePs, items });
-    } else {
-      if (schema) checkItem(cursor, schema, blobOffset);
-      items.push(cursor.kind === CursorItem.OP ? opItem(cursor) : eventItem(cursor));
-    }
-  }
-  return frames;
-}
-
-function opItem(cursor: FrameCursor): Item {
-  const { storageId, slot, field, value } = cursor;
-  return { kind: 'op', action: cursor.action as Action, storageId, slot, field, value };
-}
-
-function eventItem(cursor: FrameCursor): Item {
-  return { kind: 'event', eventTypeId: cursor.eventType, payload: cursor.payload.slice() };
-}
-
-function checkItem(cursor: FrameCursor, schema: Schema, blobOffset: number): void {
-  const place = { offset: blobOffset + cursor.itemOffset };
-  if (cursor.kind === CursorItem.OP) {
-    checkOp(cursor, schema, place);
-    return;
-  }
-  const event = schema.events[cursor.eventType];
-  if (!event) throw new UscopeError('FORMAT_ID', `event type ${cursor.eventType} is not defined`, place);
-  const size = packedSize(event.fields);
-  if (size !== cursor.payloadSize) {
-    const detail = `event '${event.name}' has a payload of ${cursor.payloadSize} bytes, its fields take ${size}`;
-    throw new UscopeError('FORMAT_LENGTH', detail, place);
-  }
-}
-
-function checkOp(cursor: FrameCursor, schema: Schema, place: { offset: number }): void {
-  const storage = schema.storages[cursor.storageId];
-  if (!storage) throw new UscopeError('FORMAT_ID', `storage ${cursor.storageId} is not defined`, place);
-  if (cursor.action === Action.PROP_SET) {
-    if (cursor.field < storage.properties.length) return;
-    throw new UscopeError('FORMAT_ID', `storage '${storage.name}' has no property ${cursor.field}`, place);
-  }
-  if (cursor.slot >= storage.numSlots) {
-    throw new UscopeError('FORMAT_ID', `storage '${storage.name}' has no slot ${cursor.slot}`, place);
-  }
-  if (cursor.action !== Action.CLEAR && cursor.field >= storage.fields.length) {
-    throw new UscopeError('FORMAT_ID', `storage '${storage.name}' has no field ${cursor.field}`, place);
   }
 }

@@ -1,6 +1,7 @@
 /** Properties of the whole format: whatever can be written is read back equal, and whatever bytes are read, only coded errors come out. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { decodeFrames } from '../../../test/support/decode-frames.js';
 import {
   decodeSegmentTable,
   encodeSegmentTable,
@@ -14,7 +15,6 @@ import {
   CursorItem,
   countBits,
   decodeCheckpoint,
-  decodeFrames,
   decodeHeader,
   decodePreamble,
   decodeSectionTable,

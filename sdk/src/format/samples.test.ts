@@ -3,6 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { decodeFrames } from '../../../test/support/decode-frames.js';
 import { decodeSegmentTable, encodeStringTable, StringTable } from '../../../test/support/format-tables.js';
 import { lacks } from '../../../test/support/needs.js';
 import {
@@ -11,7 +12,6 @@ import {
   CursorItem,
   compressionOf,
   decodeCheckpoint,
-  decodeFrames,
   decodeHeader,
   decodePreamble,
   decodeSectionTable,

@@ -1,7 +1,7 @@
 /** Checkpoint bytes -> storage state (docs/reference/format.md#checkpoints), straight into the cells. Every size is checked before it is used. */
 import { UscopeError } from '../base/errors.js';
 import { BLOCK_HEADER_BYTES, CELL_BYTES, IS_LITTLE_ENDIAN } from './checkpoint-state.js';
-import { finish, type Steps } from './steps.js';
+import type { Steps } from './steps.js';
 import type { StorageState } from './storage-state.js';
 
 /**
@@ -192,14 +192,6 @@ export class BlockLoad implements Steps {
     target.set(this.bytes.subarray(this.at, end));
     return end;
   }
-}
-
-/**
- * Loads one storage: a snapshot, or a checkpoint block's payload.
- * @throws UscopeError FORMAT_LENGTH when `size` does not fit the storage
- */
-export function loadBlock(...of: ConstructorParameters<typeof BlockLoad>): void {
-  finish(new BlockLoad(...of));
 }
 
 function hasCells(cells: Uint32Array, first: number, count: number): boolean {

@@ -2,8 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cpuSchema, field } from '../../../test/support/schemas.js';
 import { Action, FieldType, type Schema, SF_BUFFER } from '../format/types.js';
-import { loadBlock } from './checkpoint-load.js';
+import { BlockLoad } from './checkpoint-load.js';
 import { stateLayout } from './layout.js';
+import { finish } from './steps.js';
 import { StorageState } from './storage-state.js';
 
 const [ENTITIES, COUNTER, ROB] = [0, 1, 2];
@@ -137,7 +138,8 @@ describe('checkpoints', () => {
     state.apply(Action.PROP_SET, ROB, 0, 0, 4, 0);
     state.apply(Action.SET, ROB, 1, 0, 9, 0);
     const snapshot = Uint8Array.of(0b100, 7, 0, 0, 0);
-    loadBlock(state, ROB, snapshot, new DataView(snapshot.buffer), 0, snapshot.length, 0, false);
+    const view = new DataView(snapshot.buffer);
+    finish(new BlockLoad(state, ROB, snapshot, view, 0, snapshot.length, 0, false));
     expect([1, 2].map((slot) => state.slotValid(ROB, slot))).toEqual([false, true]);
     expect(state.value(ROB, 2, 0)).toBe(7n);
     expect(state.property(ROB, 0)).toBe(4n);

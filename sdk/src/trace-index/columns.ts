@@ -299,20 +299,6 @@ function wideDifferences(reader: ByteReader, column: Float64Array, isSigned: boo
   }
 }
 
-/** Their number; then for each, by rising index: the index minus the one after that of the entry before, and its value. */
-export function putEntries(
-  writer: ByteWriter,
-  entries: readonly (readonly [index: number, value: number | bigint])[],
-): void {
-  writeLeb128(writer, entries.length);
-  let next = 0;
-  for (const [index, value] of entries) {
-    writeLeb128(writer, index - next);
-    writeLeb128(writer, value);
-    next = index + 1;
-  }
-}
-
 /** A writer of numbers of a part. */
 export function partWriter(...numbers: readonly (number | bigint)[]): ByteWriter {
   const writer = new ByteWriter();

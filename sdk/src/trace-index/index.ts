@@ -37,7 +37,6 @@ export {
   type RowsPart,
 } from './rows/rows-part.js';
 export { decodeStatics, decodeStrings, type StaticSet } from './texts/static-set.js';
-export { decodeCarry, decodeTimeCarry, type TimeCarry } from './time-carry.js';
 export {
   decodeOccupancyPart,
   decodeTimePart,

@@ -4,13 +4,13 @@
  *
  * A segment answers for the time from the last frame of the segment before (`fromPs`; for the first its start) to its last frame (`toPs`),
  * and for what its frames hold: so segments add up, and a state between the frames of one instant lasts no time. What the last frame of a
- * trace has left lasts until the end of the trace: see `TimeCarry`.
+ * trace has left lasts until the end of the trace.
  */
 import { ByteReader } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import { readLeb128, writeLeb128 } from '../base/leb128.js';
 import { BUCKET_CYCLES, ChannelKind, type ClockGroup } from './channels.js';
-import { type Column, decodeColumns, encodeColumns, partWriter, putEntries } from './columns.js';
+import { type Column, decodeColumns, encodeColumns, partWriter } from './columns.js';
 
 /** Numbers of one part at most, rows times columns: a segment that needs more has no such part. */
 export const MAX_CELLS = 1 << 18;
@@ -100,19 +100,6 @@ export interface OccupancyPart extends PartTimes {
   readonly histograms: readonly OccupancyHistogram[];
 }
 
-/** @param histograms by channel, time for each number of slots, in the unit */
-export function encodeOccupancyPart(
-  times: PartTimes,
-  histograms: readonly ReadonlyMap<number, bigint>[],
-): Uint8Array {
-  const writer = timesWriter(times);
-  for (const histogram of histograms) {
-    const entries = [...histogram].filter(([, time]) => time > 0n).sort(([a], [b]) => a - b);
-    putEntries(writer, entries);
-  }
-  return writer.finish();
-}
-
 /** @throws UscopeError FORMAT_* where it is malformed: it is then to be ignored */
 export function decodeOccupancyPart(bytes: Uint8Array, group: ClockGroup): OccupancyPart {
   const reader = new ByteReader(bytes);
@@ -140,7 +127,7 @@ function readHistogram(reader: ByteReader, storageId: number): OccupancyHistogra
   return { storageId, counts, times };
 }
 
-function timesWriter({ fromPs, toPs, isExact, unitPs }: PartTimes) {
+export function timesWriter({ fromPs, toPs, isExact, unitPs }: PartTimes) {
   const flags = (isExact ? 0 : Flag.UNKNOWN_BEFORE) | (unitPs === 1 ? 0 : Flag.ALIGNED);
   return partWriter(flags, fromPs, toPs - fromPs);
 }

@@ -8,10 +8,11 @@ import {
   LONG_STAY,
   NO_PRODUCER,
   NONE,
+  type Ticks,
   type Values,
 } from '../../../sdk/src/semantics/blocks/block.js';
 import type { BlockOrigin } from '../../../sdk/src/semantics/blocks/block-columns.js';
-import { delaysOf, inOneBuffer, ticksOf, valuesOf } from '../../../sdk/src/semantics/blocks/columns.js';
+import { delaysOf, inOneBuffer, valuesOf } from '../../../sdk/src/semantics/blocks/columns.js';
 import { UNKNOWN_PERIOD_PS } from '../../../sdk/src/semantics/blocks/tracker-plan.js';
 import type { CoreEventName, CpuCore } from '../../../sdk/src/semantics/cpu/cores.js';
 import { InstructionEnd } from '../../../sdk/src/semantics/cpu/lifecycle.js';
@@ -266,4 +267,8 @@ function gcd(a: bigint, b: bigint): bigint {
 
 function joined(hi: number, lo: number): bigint {
   return (BigInt(hi >>> 0) << 32n) | BigInt(lo >>> 0);
+}
+
+function ticksOf(ticks: readonly number[], isLong: boolean): Ticks {
+  return isLong ? Float64Array.from(ticks) : Uint32Array.from(ticks);
 }

@@ -1,7 +1,8 @@
 /** The instructions in flight of one core, as far as needed to distinguish those that retire from those that are squashed: see `PipelineStats`. */
-import type { InFlight } from '../../../sdk/src/trace-index/time-carry.js';
+
 import type { Life, RowWalk } from './row-walk.js';
 import type { StatsWalk } from './stats-walk.js';
+import type { InFlight } from './time-carry.js';
 
 /** Where what becomes of the instructions is counted. */
 interface Followed {

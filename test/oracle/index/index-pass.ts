@@ -16,13 +16,24 @@ import { type PayloadField, payloadField, readField } from '../../../sdk/src/sem
 import { StorageState } from '../../../sdk/src/state/storage-state.js';
 import { type Channel, ChannelKind } from '../../../sdk/src/trace-index/channels.js';
 import { encodeDropped } from '../../../sdk/src/trace-index/dropped.js';
+import type { Carry } from '../../../sdk/src/trace-index/pass/index-pass.js';
 import type { IndexPlan } from '../../../sdk/src/trace-index/plan.js';
 import { type RowPlan, stringOffsets } from '../../../sdk/src/trace-index/row-plan.js';
-import { MAX_ROW_CYCLES } from '../../../sdk/src/trace-index/rows/rows-part.js';
 import { statsShape } from '../../../sdk/src/trace-index/stats/stats-shape.js';
-import { mostEntries } from '../../../sdk/src/trace-index/texts/static-set.js';
 import {
-  type Carry,
+  encodeTimePart,
+  MAX_CELLS,
+  MAX_ROWS,
+  type PartTimes,
+  timesWriter,
+} from '../../../sdk/src/trace-index/time-part.js';
+import { CoreSlots } from './core-slots.js';
+import { GroupRows } from './group-rows.js';
+import { RowWalk } from './row-walk.js';
+import { CARRY_SHARE, decodeRowsCarry, encodeRowsCarry, type RowsCarry } from './rows-carry.js';
+import { putEntries, StatsWalk } from './stats-walk.js';
+import { StaticWalk, StringWalk } from './text-sets.js';
+import {
   CarrySection,
   carriedMaskBytes,
   decodeCarry,
@@ -31,19 +42,11 @@ import {
   encodeTimeCarry,
   occupancyStorages,
   type TimeCarry,
-} from '../../../sdk/src/trace-index/time-carry.js';
-import {
-  encodeOccupancyPart,
-  encodeTimePart,
-  MAX_CELLS,
-  MAX_ROWS,
-} from '../../../sdk/src/trace-index/time-part.js';
-import { CoreSlots } from './core-slots.js';
-import { GroupRows } from './group-rows.js';
-import { RowWalk } from './row-walk.js';
-import { CARRY_SHARE, decodeRowsCarry, encodeRowsCarry, type RowsCarry } from './rows-carry.js';
-import { StatsWalk } from './stats-walk.js';
-import { StaticWalk, StringWalk } from './text-sets.js';
+} from './time-carry.js';
+import { mostEntries } from './unions.js';
+
+/** A segment that ends in a later cycle has no part ROWS: levels of rows count cycles in small numbers, see `MAX_SMALL`. */
+const MAX_ROW_CYCLES = 1n << 51n;
 
 export type PassSegment = Pick<LoadedSegment, 'checkpoint' | 'cursor' | 'deltas'> & {
   readonly header: Pick<LoadedSegment['header'], 'timeStartPs'>;
@@ -506,4 +509,17 @@ export function oracleContainer(
     parts: result.parts,
   });
   return { container, carry: result.carry };
+}
+
+/** @param histograms by channel, time for each number of slots, in the unit */
+function encodeOccupancyPart(
+  times: PartTimes,
+  histograms: readonly ReadonlyMap<number, bigint>[],
+): Uint8Array {
+  const writer = timesWriter(times);
+  for (const histogram of histograms) {
+    const entries = [...histogram].filter(([, time]) => time > 0n).sort(([a], [b]) => a - b);
+    putEntries(writer, entries);
+  }
+  return writer.finish();
 }

@@ -13,19 +13,16 @@ import {
   type LevelInput,
   type LevelMaker,
   MAX_CYCLES,
-  MAX_PART_LEVEL,
 } from '../../../sdk/src/trace-index/made-levels/level-maker.js';
 import { LevelPieces } from '../../../sdk/src/trace-index/made-levels/level-pieces.js';
 import type { IndexPlan } from '../../../sdk/src/trace-index/plan.js';
 import { RowLevelBuilder } from '../../../sdk/src/trace-index/rows/row-levels.js';
 import { decodeRowsPart, type RowsPart } from '../../../sdk/src/trace-index/rows/rows-part.js';
-import {
-  type SetKind,
-  STATIC_SETS,
-  STRING_SETS,
-  UnionBuilder,
-} from '../../../sdk/src/trace-index/texts/set-union.js';
 import { decodeTimePart, type TimePart } from '../../../sdk/src/trace-index/time-part.js';
+import { type SetKind, STATIC_SETS, STRING_SETS, UnionBuilder } from './unions.js';
+
+/** Buckets of a part TIME have 256 · 4^n cycles, n at most this. */
+const MAX_PART_LEVEL = 1;
 
 type Parts = readonly IndexPartBytes[] | null;
 

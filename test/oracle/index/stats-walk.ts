@@ -1,17 +1,20 @@
 /** The part STATS of one core, the plain way: what `CoreSlots` and `RowWalk` say of its instructions is added up as an analysis does. */
 import { maxOf } from '../../../sdk/src/base/arrays.js';
+import type { ByteWriter } from '../../../sdk/src/base/bytes.js';
+import { writeLeb128 } from '../../../sdk/src/base/leb128.js';
 import { classOf, LINEAR } from '../../../sdk/src/semantics/cpu/analysis/histogram.js';
 import {
   INSTRUCTION_CLASSES,
   InstructionClassifier,
 } from '../../../sdk/src/semantics/cpu/analysis/instruction-class.js';
 import { MAX_WIDTH } from '../../../sdk/src/semantics/cpu/analysis/retire-widths.js';
+import { partWriter } from '../../../sdk/src/trace-index/columns.js';
 import type { RowPlan } from '../../../sdk/src/trace-index/row-plan.js';
 import {
-  encodeStatsPart,
+  FLAG_UNKNOWN_BEFORE,
   type StallRuns,
+  type StatsPart,
   type StatsShape,
-  type StayCounts,
   type WidthCounts,
 } from '../../../sdk/src/trace-index/stats/stats-part.js';
 
@@ -139,4 +142,72 @@ function longer(before: StallRuns, cycle: bigint): StallRuns {
   const run = continues ? before.run + 1 : 1;
   const longest = Math.max(before.longest, run);
   return { ...before, events, episodes, longest, last: cycle, run, head: episodes === 1 ? run : before.head };
+}
+
+/** Cycles by class of `histogram.ts`; the sums are needed where a class has several values. */
+interface StayCounts {
+  readonly counts: ReadonlyMap<number, number>;
+  readonly sum: bigint;
+  readonly least: bigint;
+  readonly most: bigint;
+}
+
+interface StatsCounts extends Omit<StatsPart, 'stages' | 'lifetime'> {
+  readonly stages: readonly { readonly cut: number; readonly stays: StayCounts }[];
+  readonly lifetime: StayCounts;
+}
+
+function encodeStatsPart(stats: StatsCounts): Uint8Array {
+  const writer = partWriter();
+  for (const number of [stats.isExact ? 0n : FLAG_UNKNOWN_BEFORE, stats.births, stats.lost])
+    writeLeb128(writer, number);
+  putWidths(writer, stats.widths);
+  putEntries(
+    writer,
+    [...stats.mix.entries()].filter(([, count]) => count > 0),
+  );
+  for (const { cut, stays } of stats.stages) {
+    writeLeb128(writer, cut);
+    putStays(writer, stays);
+  }
+  putStays(writer, stats.lifetime);
+  for (const count of stats.squashed) writeLeb128(writer, count);
+  for (const runs of stats.stalls) putRuns(writer, runs);
+  return writer.finish();
+}
+
+function putStays(writer: ByteWriter, { counts, sum, least, most }: StayCounts): void {
+  const entries = [...counts].sort(([a], [b]) => a - b);
+  putEntries(writer, entries);
+  if (entries.some(([index]) => index >= LINEAR))
+    for (const number of [sum, least, most]) writeLeb128(writer, number);
+}
+
+function putWidths(writer: ByteWriter, widths: WidthCounts | null): void {
+  writeLeb128(writer, widths?.cycles.length ?? 0);
+  if (!widths) return;
+  const { cycles, first, firstWidth, last, lastWidth } = widths;
+  for (const count of cycles) writeLeb128(writer, count);
+  for (const number of [first, firstWidth, last - first, lastWidth]) writeLeb128(writer, number);
+}
+
+function putRuns(writer: ByteWriter, runs: StallRuns | null): void {
+  writeLeb128(writer, runs?.events ?? 0);
+  if (!runs) return;
+  const { episodes, longest, first, last, head, run } = runs;
+  for (const number of [episodes, longest, first, last - first, head, run]) writeLeb128(writer, number);
+}
+
+/** Their number; then for each, by rising index: the index minus the one after that of the entry before, and its value. */
+export function putEntries(
+  writer: ByteWriter,
+  entries: readonly (readonly [index: number, value: number | bigint])[],
+): void {
+  writeLeb128(writer, entries.length);
+  let next = 0;
+  for (const [index, value] of entries) {
+    writeLeb128(writer, index - next);
+    writeLeb128(writer, value);
+    next = index + 1;
+  }
 }

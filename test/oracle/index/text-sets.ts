@@ -1,5 +1,5 @@
 /** The parts PCS and STRINGS, the plain way: what was written to a catalog, and which strings events name. */
-import { encodeStatics, encodeStrings } from '../../../sdk/src/trace-index/texts/static-set.js';
+import { encodeStatics, encodeStrings } from './unions.js';
 
 /** What was last written to a slot. */
 interface Written {

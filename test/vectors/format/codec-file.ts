@@ -3,6 +3,7 @@
 import { crc32 } from '../../../sdk/src/base/crc32.js';
 import { UscopeError } from '../../../sdk/src/base/errors.js';
 import * as format from '../../../sdk/src/format/index.js';
+import { decodeFrames } from '../../support/decode-frames.js';
 import {
   decodeSegmentTable,
   encodeSegmentTable,
@@ -95,7 +96,7 @@ function decodeSegment(
     offset: BigInt(offset),
     header,
     checkpoint: format.decodeCheckpoint(bytes.subarray(checkpointAt, deltasAt), schema, checkpointAt),
-    frames: format.decodeFrames(deltas, header.timeStartPs, schema, interleaved),
+    frames: decodeFrames(deltas, header.timeStartPs, schema, interleaved),
   };
   if (isLz4) segment.lz4Block = format.unframeLz4(blob, header.deltasRawSize);
   const recordAt = end + (-end & 7);

@@ -3,6 +3,7 @@
 import { crc32 } from '../../../sdk/src/base/crc32.js';
 import { UscopeError } from '../../../sdk/src/base/errors.js';
 import * as format from '../../../sdk/src/format/index.js';
+import { decodeFrames } from '../../support/decode-frames.js';
 import {
   decodeSegmentTable,
   encodeSegmentTable,
@@ -150,7 +151,7 @@ function encodeDutAlone(value: format.DutProperties, context: Context): Uint8Arr
 
 function decodeFramesOf(bytes: Uint8Array, context: Context): format.Frame[] {
   const start = BigInt(context.timeStartPs as string);
-  return format.decodeFrames(bytes, start, undefined, context.interleaved === true);
+  return decodeFrames(bytes, start, undefined, context.interleaved === true);
 }
 
 function encodeFramesOf(frames: format.Frame[], context: Context): Uint8Array {

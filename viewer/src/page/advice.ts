@@ -9,7 +9,6 @@ const ADVICE: Readonly<Record<string, string>> = {
     'Serve the file with a web server that supports range requests, or use `uscope view FILE`, or drop the file on this page.',
   READER_HTTP_TIMEOUT: 'The server does not answer. Reload the page to try again.',
   READER_CHANGED: 'The file was replaced by another one. Reload the page to see the new trace.',
-  READER_THREAD: 'Reload the page.',
   ENV_KERNEL:
     "The policy of the page's server forbids WebAssembly (Content-Security-Policy): allow script-src 'wasm-unsafe-eval'. `uscope view` does.",
   READER_COMPRESSION: 'Rewrite the trace with LZ4: `uscope slice IN OUT --compression lz4`.',

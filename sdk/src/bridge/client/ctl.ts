@@ -11,9 +11,9 @@ import {
   type DaemonMessage,
   PROTOCOL_VERSION,
 } from '../wire/protocol.js';
+import { remoteError } from '../wire/session-error.js';
 import { checkPlace } from '../wire/trusted-place.js';
 import { PRODUCT } from '../wire/version.js';
-import { remoteError } from './client-trace.js';
 
 export type { ControlledTrace } from '../wire/protocol.js';
 

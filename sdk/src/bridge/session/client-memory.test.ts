@@ -21,6 +21,7 @@ import {
   valuesOf,
 } from '../../../../test/support/bridge-peer.js';
 import { CHUNKS_AT, makeMemory, memoryPath } from '../../../../test/support/client-memory.js';
+import { encodeDataHeader } from '../../../../test/support/data-header.js';
 import { decodeFile } from '../../../../test/support/decode-file.js';
 import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
 import { UscopeError } from '../../base/errors.js';
@@ -29,7 +30,7 @@ import { RecordWriter, resumeTrace } from '../../writer/index.js';
 import { lockPath, type PathLock } from '../../writer/output/path-lock.js';
 import { processStart } from '../../writer/output/process-name.js';
 import type { DaemonEvents } from '../daemon/daemon.js';
-import { encodeDataHeader, IN_MEMORY } from '../wire/data-header.js';
+import { IN_MEMORY } from '../wire/data-header.js';
 import type { OpenedMessage } from '../wire/protocol.js';
 import { ClientMemory } from './client-memory.js';
 import { fileSinks, type SinkFactory } from './sink.js';

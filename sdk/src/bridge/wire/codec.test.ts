@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { encodeDataHeader } from '../../../../test/support/data-header.js';
 import { isUscopeError } from '../../base/errors.js';
 import { decodeClientMessage, decodeDaemonMessage, encodeControl } from './codec.js';
-import { decodeDataHeader, encodeDataHeader, payloadWords } from './data-header.js';
+import { decodeDataHeader, payloadWords } from './data-header.js';
 import type { ControlMessage } from './protocol.js';
 
 const VECTORS = new URL('../../../../test/vectors/bridge/', import.meta.url);

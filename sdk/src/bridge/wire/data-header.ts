@@ -33,21 +33,6 @@ export function isDataHeader(bytes: Uint8Array): boolean {
   return bytes.length === DATA_HEADER_BYTES && bytes[0] === (DATA_MAGIC & 0xff);
 }
 
-export function encodeDataHeader(header: DataHeader): Uint8Array {
-  const bytes = new Uint8Array(DATA_HEADER_BYTES);
-  const view = new DataView(bytes.buffer);
-  view.setUint32(0, DATA_MAGIC, true);
-  view.setUint16(4, header.flags, true);
-  view.setUint16(6, DATA_HEADER_BYTES, true);
-  view.setUint32(TRACE_AT, header.trace, true);
-  view.setUint32(12, header.epoch, true);
-  view.setBigUint64(16, header.seq, true);
-  view.setBigUint64(24, header.firstFrame, true);
-  view.setUint32(32, header.payloadSize, true);
-  view.setBigUint64(40, BigInt(header.memoryOffset ?? 0), true);
-  return bytes;
-}
-
 /** @param payloadBytes size of the second part as received, null when there is none @throws UscopeError BRIDGE_MESSAGE */
 export function decodeDataHeader(bytes: Uint8Array, payloadBytes: number | null): DataHeader {
   if (bytes.length !== DATA_HEADER_BYTES) {

@@ -40,3 +40,8 @@ export function wireError(thrown: unknown): WireError {
   if (!known) return { code: 'BRIDGE_INTERNAL', msg: String(error).slice(0, MAX_TEXT) };
   return { code: error.code, msg: error.message.replace(`${error.code}: `, '').slice(0, MAX_TEXT) };
 }
+
+/** What the daemon reported, as an error here. */
+export function remoteError({ code, msg }: WireError): UscopeError {
+  return new UscopeError(code as UscopeError['code'], msg);
+}

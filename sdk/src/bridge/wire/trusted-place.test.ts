@@ -14,7 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { Router } from 'zeromq';
-import { BridgeClient } from '../client/client.js';
+import { BridgeClient } from '../../../../test/support/bridge-client/client.js';
 import { control } from '../client/ctl.js';
 import { encodeControl } from './codec.js';
 import { PROTOCOL_VERSION } from './protocol.js';

@@ -4,14 +4,12 @@ import type { FunctionSymbol } from '../../semantics/program/index.js';
 import type { SqlAnswerer } from '../view/server/sql-requests.js';
 
 interface VerbModule {
-  register(program: Command, loadAllVerbs: () => Promise<Command>): void;
+  /** Adds to the verb's command all but its name and summary. */
+  register(command: Command, loadAllVerbs: () => Promise<Command>): void;
 }
 
-export interface Verb {
-  /** What it does, in one line. */
-  readonly summary: string;
-  load(): Promise<VerbModule>;
-}
+/** What it does, in one line, and its module. */
+export type Verb = readonly [summary: string, load: () => Promise<VerbModule>];
 
 export interface AfterRun {
   /** Raised by `run`: the traces are good all the same. */

@@ -24,10 +24,8 @@ interface CtraceArguments {
 const COMMANDS = ['info', 'dump', 'filter', 'convert'];
 const U64_MAX = (1n << 64n) - 1n;
 
-export function register(program: Command): void {
-  program
-    .command('ctrace')
-    .summary("Chronon's .ctrace files, as its own reader prints them")
+export function register(command: Command): void {
+  command
     .description(
       'Prints .ctrace files of the Chronon simulation framework with the commands, options and messages of its own reader. It also reads files of killed writers and files without an index.',
     )

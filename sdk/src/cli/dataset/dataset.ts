@@ -23,10 +23,8 @@ interface DatasetOptions {
   readonly dryRun?: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('dataset')
-    .summary('list, check, remove and join the runs of a dataset')
+export function register(command: Command): void {
+  command
     .description(
       'ls: the runs of a dataset. check: whether every run is whole and every file can be read. rm: removes runs. compact: joins the small files of many runs. stats: rows and bytes of each table.',
     )

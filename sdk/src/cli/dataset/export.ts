@@ -41,10 +41,8 @@ interface ExportOptions {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('export')
-    .summary('traces as tables: a dataset of Parquet files')
+export function register(command: Command): void {
+  command
     .description(
       'Exports traces into a dataset of Parquet files, for uscope sql, DuckDB, Spark and other engines.',
     )

@@ -4,15 +4,9 @@ import { append } from '../common/option-values.js';
 
 export const DATASET: Leaf = {
   verbs: {
-    export: {
-      summary: 'traces as tables: a dataset of Parquet files',
-      load: () => import('./export.js'),
-    },
-    dataset: {
-      summary: 'list, check, remove and join the runs of a dataset',
-      load: () => import('./dataset.js'),
-    },
-    sql: { summary: 'questions in SQL about datasets and traces', load: () => import('./sql.js') },
+    export: ['traces as tables: a dataset of Parquet files', () => import('./export.js')],
+    dataset: ['list, check, remove and join the runs of a dataset', () => import('./dataset.js')],
+    sql: ['questions in SQL about datasets and traces', () => import('./sql.js')],
   },
   addRunOptions(command) {
     command

@@ -45,10 +45,8 @@ interface Shape {
   readonly links: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('sql')
-    .summary('questions in SQL about datasets and traces')
+export function register(command: Command): void {
+  command
     .description(
       'Answers one question in SQL about datasets that uscope export has made, or about traces. It reads only them and changes nothing.',
     )

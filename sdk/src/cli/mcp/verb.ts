@@ -3,10 +3,8 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { nameFiles } from './tools/files.js';
 
-export function register(program: Command): void {
-  program
-    .command('mcp')
-    .summary('answer questions about traces over the Model Context Protocol')
+export function register(command: Command): void {
+  command
     .description(
       'Serves tools for the traces named, over stdin and stdout, to an MCP client, which starts this command. Traces may still be growing; each is opened at its first use.',
     )

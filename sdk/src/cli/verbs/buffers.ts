@@ -39,10 +39,8 @@ interface BuffersOptions extends RangeArguments {
 const MAX_LINES = 16;
 const BAR_WIDTH = 40;
 
-export function register(program: Command): void {
-  const command = program
-    .command('buffers')
-    .summary('how full buffers are')
+export function register(command: Command): void {
+  command
     .description(
       'Prints how many slots of buffers were occupied over a range: mean, extremes and a histogram, weighted with time.',
     )

@@ -6,19 +6,14 @@ import { fishCompletion } from '../completion/fish.js';
 import { type CommandModel, describeCommand } from '../completion/model.js';
 import { zshCompletion } from '../completion/zsh.js';
 
-/** The command with all its verbs, each with its options: for what describes the whole command line. */
-export type LoadAllVerbs = () => Promise<Command>;
-
 const SHELLS = {
   bash: bashCompletion,
   zsh: zshCompletion,
   fish: fishCompletion,
 } as const satisfies Record<string, (model: CommandModel) => string>;
 
-export function register(program: Command, loadAllVerbs: LoadAllVerbs): void {
-  program
-    .command('completion')
-    .summary('completion of the command line for bash, zsh or fish')
+export function register(command: Command, loadAllVerbs: () => Promise<Command>): void {
+  command
     .description(
       'Prints a script that completes verbs, options and files. The script holds all words, so completing starts no program.',
     )

@@ -9,11 +9,8 @@ import { LIB_VARIABLE, places } from '../config/places.js';
 
 type ConfigOptions = Readonly<Record<string, boolean | string | undefined>>;
 
-export function register(program: Command): void {
-  const command = program
-    .command('config')
-    .summary('flags and files for compilers and simulators')
-    .description('Prints flags and paths for compilers, simulators and makefiles, on one line.');
+export function register(command: Command): void {
+  command.description('Prints flags and paths for compilers, simulators and makefiles, on one line.');
   for (const [name, { what }] of Object.entries(ANSWERS)) command.addOption(new Option(`--${name}`, what));
   command
     .option(

@@ -42,10 +42,8 @@ interface ConvertArguments {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('convert')
-    .summary('traces from and to other formats')
+export function register(command: Command): void {
+  command
     .description(
       'Converts a trace: other formats to µScope, µScope to other formats, or one of them to another. The input is recognized by its content, the output by its name. Reports what was kept, approximated and dropped. With --strict it ends with 3 when something was dropped that is not waived.',
     )

@@ -30,10 +30,8 @@ interface CountersOptions extends RangeArguments {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
-  const command = program
-    .command('counters')
-    .summary('values and rates of counters')
+export function register(command: Command): void {
+  command
     .description(
       'Prints what counters held at both ends of a range, how much they changed, and the change per cycle. Counters are dense storages with one slot of one u64 field.',
     )

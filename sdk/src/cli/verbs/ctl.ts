@@ -35,10 +35,8 @@ const OPERANDS: Readonly<Record<string, 'none' | 'scope' | 'label'>> = {
 
 type Answer = readonly (readonly [name: string, trace: ControlledTrace])[];
 
-export function register(program: Command): void {
-  program
-    .command('ctl')
-    .summary('pause, resume and mark traces while they are recorded')
+export function register(command: Command): void {
+  command
     .description(
       'Controls what the daemon of a directory or an endpoint records from now on. The simulation continues at full speed while its trace is paused; each action is an event in the trace.',
     )

@@ -49,10 +49,8 @@ interface Request {
   readonly context: number;
 }
 
-export function register(program: Command): void {
-  const command = program
-    .command('diff')
-    .summary('the first difference between two traces')
+export function register(command: Command): void {
+  command
     .description(
       'Finds the first difference between two traces and sums up all of them. Storages and events are matched by path. ' +
         'Exit status 0: the same, 1: different or (with a code on stderr) a failure, 2: wrong usage.',

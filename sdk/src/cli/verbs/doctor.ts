@@ -6,10 +6,8 @@ import { ExitCode, io, paint, printJson } from '../common/io.js';
 import { withProgress } from '../common/progress-bar.js';
 import { withTrace } from '../common/trace-file.js';
 
-export function register(program: Command): void {
-  program
-    .command('doctor')
-    .summary('what is implausible in a trace, and why')
+export function register(command: Command): void {
+  command
     .description(
       'Reads the whole trace and reports what a sound tracer does not record: a clock that does not fit, loads that are not loads, stages that never end, ids that are never cleared, counters that do not add up, a program that jumps without a jump. For each it names the likely cause in the tracer. ' +
         'Exit status 0: nothing implausible, 1: findings.',

@@ -23,10 +23,8 @@ interface DumpOptions extends RangeArguments {
   readonly without: readonly string[];
 }
 
-export function register(program: Command): void {
-  const command = program
-    .command('dump')
-    .summary('every op and event, in file order')
+export function register(command: Command): void {
+  command
     .description(
       'Prints every op and event in file order, one per line. Output is streamed, whatever the size of the trace.',
     )

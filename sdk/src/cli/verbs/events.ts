@@ -25,10 +25,8 @@ interface EventsOptions extends EventArguments, RangeArguments {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
-  const command = program
-    .command('events')
-    .summary('events, by type, time and field')
+export function register(command: Command): void {
+  command
     .description('Prints events in file order, one per line. Names that are unique may leave out the scope.')
     .argument('<file>', 'trace file, also of another format');
   addRangeOptions(addEventOptions(command), true)

@@ -30,10 +30,8 @@ interface FindArguments extends RangeArguments {
   readonly jsonl?: boolean;
 }
 
-export function register(program: Command): void {
-  const command = program
-    .command('find')
-    .summary('instructions by text or address, and events')
+export function register(command: Command): void {
+  command
     .description(
       'Searches disassembly and annotations for a regular expression, or for pc:ADDRESS, seq:NUMBER, retired:NUMBER, event:NAME, stall:REASON, flush:REASON, or for several of them, and prints where each match is.',
     )

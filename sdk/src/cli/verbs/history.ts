@@ -15,10 +15,8 @@ interface HistoryOptions extends RangeArguments {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
-  const command = program
-    .command('history')
-    .summary('every change of slots and fields')
+export function register(command: Command): void {
+  command
     .description(
       'Prints every change of the slots, fields and properties named, with the values before and after it, in file order.',
     )

@@ -29,10 +29,8 @@ interface Failure {
   readonly error: { readonly code: string; readonly detail: string };
 }
 
-export function register(program: Command): void {
-  program
-    .command('index')
-    .summary('make indexes for traces that have none')
+export function register(command: Command): void {
+  command
     .description(
       'Writes NAME.uscope.idx beside each trace that has no index: what views and statistics of long traces need. Works on all cores; ' +
         'a run that was interrupted continues where it stopped.',

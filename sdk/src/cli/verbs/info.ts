@@ -34,10 +34,8 @@ interface InfoOptions {
 /** Frames are counted from the segments' headers; over a network each of them costs a request. */
 const MAX_REMOTE_HEADERS = 256;
 
-export function register(program: Command): void {
-  program
-    .command('info')
-    .summary('what a trace is and how much it holds, or the traces of a directory by run')
+export function register(command: Command): void {
+  command
     .description(
       'Prints header, session, DUT properties and the outline of the schema. Works on traces still being written. For a directory, lists the runs in it.',
     )

@@ -10,10 +10,8 @@ interface KeygenOptions {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('keygen')
-    .summary('make a pair of keys for an encrypted connection')
+export function register(command: Command): void {
+  command
     .description(
       'Writes FILE with both keys, readable by its owner only, and FILE.pub with the public one. Prints the public key. Nothing is overwritten.',
     )

@@ -23,10 +23,8 @@ interface MergeArguments extends OutputArguments {
   readonly scope: readonly string[];
 }
 
-export function register(program: Command): void {
-  const command = program
-    .command('merge')
-    .summary('several traces in one, a scope for each')
+export function register(command: Command): void {
+  command
     .description(
       'Writes several traces into one, in the order of time, with a scope for each. At equal times the frames of the file named first come first.',
     )

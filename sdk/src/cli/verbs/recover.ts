@@ -33,10 +33,8 @@ interface RecoverVerbOptions {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('recover')
-    .summary('a finalized trace from a truncated, unfinalized or damaged one')
+export function register(command: Command): void {
+  command
     .description(
       'Writes a finalized trace with everything that can be saved, and reports what was lost. The input is only read. ' +
         'Exit status 0: nothing was lost, 3: something was, 1: nothing could be saved.',

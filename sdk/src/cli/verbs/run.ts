@@ -26,10 +26,8 @@ interface RunArguments extends DaemonArguments {
   readonly open: boolean;
 }
 
-export function register(program: Command): void {
-  const command = program
-    .command('run')
-    .summary('run a simulator and trace it')
+export function register(command: Command): void {
+  command
     .usage('[options] [--] <simulator> [arguments]')
     // What follows the simulator's name is the simulator's, whatever it is called.
     .passThroughOptions()

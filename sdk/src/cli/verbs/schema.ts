@@ -20,10 +20,8 @@ interface SchemaOptions {
   readonly yaml?: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('schema')
-    .summary('the clocks, scopes, enums, storages and events of a trace')
+export function register(command: Command): void {
+  command
     .description('Prints the schema as a tree, as JSON, or as a schema text that writers accept.')
     .argument('<file>', 'trace file')
     .option('--json', 'one JSON document')

@@ -31,10 +31,8 @@ import { compressionOf, intervalOf } from '../common/writer-arguments.js';
 const COLLECT_MS = 1000;
 const GARBAGE_BYTES = 3 * 1024 * 1024;
 
-export function register(program: Command): void {
-  const command = program
-    .command('serve')
-    .summary('receive traces from simulators until stopped')
+export function register(command: Command): void {
+  command
     .description(
       'Receives traces from simulators and writes them to files. SIGINT and SIGTERM finalize all open traces and end it.',
     )

@@ -24,10 +24,8 @@ import {
 } from '../common/ranges.js';
 import { shownName, withTrace } from '../common/trace-file.js';
 
-export function register(program: Command): void {
-  const command = program
-    .command('slice')
-    .summary('a part of a trace as a separate trace')
+export function register(command: Command): void {
+  command
     .description(
       'Writes the frames of a range into a separate trace. Its first checkpoint is the state at the begin of the range; times do not ' +
         'change. The strings that it refers to are kept, and its summary covers the slice only.',

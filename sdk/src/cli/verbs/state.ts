@@ -17,10 +17,8 @@ interface StateOptions {
   readonly json?: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('state')
-    .summary('the storages at one time')
+export function register(command: Command): void {
+  command
     .description(
       'Prints the state after all frames at or before a time: valid slots of sparse storages, occupied slots of buffers, all slots of others.',
     )

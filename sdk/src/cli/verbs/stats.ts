@@ -44,10 +44,8 @@ const PAGE_POINTS = 400;
 const MAX_POINTS = 10_000;
 const STDOUT = '-';
 
-export function register(program: Command): void {
-  const command = program
-    .command('stats')
-    .summary('how a core performed: IPC, stalls, latencies, buffers')
+export function register(command: Command): void {
+  command
     .description(
       'Analyses a range of a trace, by default all of it: IPC, flushes and stalls by reason, latency of each stage, occupancy of the buffers, instruction mix and counters, for each core.',
     )

@@ -39,10 +39,8 @@ const DEFAULT_LINES = 10;
 /** Segments looked back through for the last events. */
 const MAX_LOOKBACK = 64;
 
-export function register(program: Command): void {
-  const command = program
-    .command('tail')
-    .summary('events of a trace while it grows')
+export function register(command: Command): void {
+  command
     .description(
       'Prints the last events of a trace, then those that a running simulation adds, until the trace is finalized. With a range all events from its start on.',
     )

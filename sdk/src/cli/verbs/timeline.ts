@@ -24,10 +24,8 @@ interface TimelineOptions extends RangeOptions {
 
 const MIN_WIDTH = 60;
 
-export function register(program: Command): void {
-  const command = program
-    .command('timeline')
-    .summary('the pipeline, cycle by cycle')
+export function register(command: Command): void {
+  command
     .description(
       'Prints one row per instruction and one column per cycle: the letter of the stage entered, in lower case while it is held. Without a range the first 60 cycles from the first instruction on, or more until 8 instructions have begun.',
     )

@@ -15,10 +15,8 @@ interface VerifyVerbOptions {
   readonly jsonl?: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('verify')
-    .summary('check every structure, checksum and cross reference of a trace')
+export function register(command: Command): void {
+  command
     .description(
       'Checks every structure, checksum and cross reference, replays everything and compares each checkpoint with the state replayed, ' +
         'and the index with the one that the frames give: that in the trace, or else in the file beside it. ' +

@@ -20,10 +20,8 @@ interface ViewOptions extends PictureOptions {
   readonly token: boolean;
 }
 
-export function register(program: Command): void {
-  program
-    .command('view')
-    .summary('look at a trace in a browser')
+export function register(command: Command): void {
+  command
     .description(
       'Serves the viewer and one trace, two runs beside each other, several traces on one time axis, or the traces of a directory as they appear, on the loopback, prints the address and opens a browser if there is one. Files of other formats are converted first. Ctrl-C ends it.',
     )

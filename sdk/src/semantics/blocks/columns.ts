@@ -1,5 +1,5 @@
 /** Puts the arrays of a block into one buffer. */
-import type { Delays, Ticks, Values } from './block.js';
+import type { Delays, Values } from './block.js';
 
 const ALIGNMENT = 8;
 
@@ -10,10 +10,6 @@ export function valuesOf(numbers: readonly number[]): Values {
   const most = numbers.reduce((max, value) => Math.max(max, value), 0);
   if (most < 0x100) return Uint8Array.from(numbers);
   return most < 0x1_0000 ? Uint16Array.from(numbers) : Uint32Array.from(numbers);
-}
-
-export function ticksOf(ticks: readonly number[], isLong: boolean): Ticks {
-  return isLong ? Float64Array.from(ticks) : Uint32Array.from(ticks);
 }
 
 /** Delays as they are: negative ones (frames that go back in time) and long ones are floating point. */

@@ -17,8 +17,6 @@ export interface QueryRange {
   readonly progress?: ((fraction: number) => void) | undefined;
   /** Ends the work: the call then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Awaited between segments: see `RequestCall.pause` in workers/requests.ts. */
-  readonly pause?: (() => Promise<void>) | undefined;
 }
 
 /** Start inclusive, end exclusive; by default the whole trace. */

@@ -19,6 +19,6 @@ export interface SearchCall {
   readonly progress?: ((fraction: number) => void) | undefined;
   /** Ends the search: it then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Awaited between slices of work: see `RequestCall.pause` in workers/requests.ts. */
+  /** Awaited between slices of work, so that a thread can take messages. */
   readonly pause?: (() => Promise<void>) | undefined;
 }

@@ -129,16 +129,16 @@ async function summaryGroups(trace: Trace, work: readonly CounterWork[]): Promis
 async function fromSummary(
   trace: Trace,
   { work, range, middle }: SummaryGroup,
-  { signal, pause }: CounterOptions,
+  { signal }: CounterOptions,
 ): Promise<CounterWork[]> {
   const replay = replayOf(work);
-  await run(trace, replay, { from: range.from, to: middle.fromPs }, { signal, pause });
+  await run(trace, replay, { from: range.from, to: middle.fromPs }, { signal });
   work.forEach((one, index) => {
     one.addMiddle(replay, index, middle);
   });
   const state = await stateBefore(trace, middle.toPs);
   const agrees = work.map((one, index) => replay.value(index) === state.value(one.def.storageId, 0, 0));
-  await run(trace, replay, { from: middle.toPs, to: range.to }, { signal, pause });
+  await run(trace, replay, { from: middle.toPs, to: range.to }, { signal });
   return work.filter((one, index) => {
     if (agrees[index]) one.take(replay, index, 'summary');
     return agrees[index];
@@ -149,15 +149,14 @@ async function run(
   trace: Trace,
   replay: CounterReplay,
   { from, to }: PsRange,
-  { progress, signal, pause }: CounterOptions,
+  { progress, signal }: CounterOptions,
 ): Promise<void> {
   if (from >= to) return;
   await trace.scan(
     { from, to },
     {
-      segment: async ({ header }) => {
+      segment: ({ header }) => {
         signal?.throwIfAborted();
-        await pause?.();
         progress?.(Number(header.timeStartPs - from) / Number(to - from));
       },
       op: (cursor) => replay.op(cursor),

@@ -112,15 +112,14 @@ async function scanOccupancy(
   work: readonly OccupancyWork[],
   walk: OccupancyWalk,
   { from, to }: PsRange,
-  { progress, signal, pause }: OccupancyOptions,
+  { progress, signal }: OccupancyOptions,
 ): Promise<void> {
   const checkpoints = work.map(({ def }) => CatalogCheckpoints.of(trace, def));
   await trace.scan(
     { from, to },
     {
-      segment: async (segment) => {
+      segment: (segment) => {
         signal?.throwIfAborted();
-        await pause?.();
         const { timeStartPs } = segment.header;
         if (to > from) progress?.(Math.max(0, Number(timeStartPs - from) / Number(to - from)));
         if (timeStartPs < from) return;

@@ -21,6 +21,7 @@ import { openTraceFile } from '../../reader/node.js';
 import { type PlacedContainer, writeDirectory } from '../../trace-index/directory/write-directory.js';
 import { openIndex } from '../../trace-index/index.js';
 import { trustedSidecar } from '../../trace-index/node/index.js';
+import { type Carry, FIRST } from '../../trace-index/pass/index-pass.js';
 import { endsTooLate, type IndexPlan, indexPlan } from '../../trace-index/plan.js';
 import {
   decodeSidecarHead,
@@ -30,7 +31,6 @@ import {
   type SidecarHead,
   sidecarHeadOf,
 } from '../../trace-index/sidecar/format.js';
-import { type Carry, FIRST } from '../../trace-index/time-carry.js';
 import { giveAccessOf } from '../../writer/output/file-access.js';
 import { ioError, syncDirectory } from '../../writer/output/output-file.js';
 import { distrustOf } from '../../writer/output/own-file.js';

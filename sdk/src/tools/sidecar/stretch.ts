@@ -1,9 +1,8 @@
 /** The index of some segments that follow each other, made without knowing what is in flight where they begin: from two segments before. */
 import { decodeIndexContainer, IndexPart } from '../../format/index-container.js';
 import type { Trace } from '../../reader/index.js';
-import { IndexPass } from '../../trace-index/pass/index-pass.js';
+import { type Carry, FIRST, IndexPass } from '../../trace-index/pass/index-pass.js';
 import type { IndexPlan } from '../../trace-index/plan.js';
-import { type Carry, FIRST } from '../../trace-index/time-carry.js';
 
 /** Segments before a stretch from which the carry at its start is found. Where it is wrong, the stretch is repaired: see `SidecarMaker`. */
 const LOOKBACK = 2;

@@ -12,9 +12,8 @@ import {
   type Trace,
 } from '../../reader/index.js';
 import type { PlacedContainer } from '../../trace-index/directory/write-directory.js';
-import { IndexPass } from '../../trace-index/pass/index-pass.js';
+import { type Carry, FIRST, IndexPass } from '../../trace-index/pass/index-pass.js';
 import { type IndexPlan, indexPlan } from '../../trace-index/plan.js';
-import { type Carry, FIRST } from '../../trace-index/time-carry.js';
 import { differenceOfDirectory } from './directory-check.js';
 import type { FindingLog } from './finding.js';
 import { type IndexAtHand, OwnIndex, type Stored, sidecarIndex } from './indexes-at-hand.js';

@@ -10,7 +10,6 @@ import type { ChunkPlace, Level, LevelPart } from '../levels/level.js';
 import { bucketCyclesOf } from '../levels/level-chunk.js';
 import type { IndexPlan } from '../plan.js';
 import type { RowLevel } from '../rows/row-levels.js';
-import type { SetKind } from '../texts/set-union.js';
 import { decodeTimePart } from '../time-part.js';
 import {
   BLOCK_ENTRIES,
@@ -137,9 +136,9 @@ export class Directory implements ContainerSource {
   }
 
   /** What segments name together, the coarsest unions first; null: not known. @param subject core, or their number for the strings */
-  unions<T>(subject: number, kind: SetKind<T>): readonly Unions<T>[] {
+  unions<T>(subject: number, decode: (bytes: Uint8Array) => T): readonly Unions<T>[] {
     const levels = this.head.sets[subject] ?? [];
-    return levels.map((entry) => storedUnions(this.levelFile, entry, kind)).reverse();
+    return levels.map((entry) => storedUnions(this.levelFile, entry, decode)).reverse();
   }
 
   private get levelFile(): LevelFile {

@@ -4,10 +4,14 @@ import { BoundedCache } from '../containers/bounded-cache.js';
 import { decodeRowCounts, decodeRowsChunk } from '../rows/row-chunk.js';
 import { type RowLevel, rowsPerGroup } from '../rows/row-levels.js';
 import { chunkOf, groupWidth, Place, type RowCountsChunk, type RowsChunk } from '../rows/row-table.js';
-import { SET_FAN_OUT, type SetKind } from '../texts/set-union.js';
 import type { LevelFile } from './directory.js';
 import type { ChunkEntry, LevelEntry } from './format.js';
 
+/**
+ * What segments name is united over 16, 256, … of them: a search goes from the coarse to the fine and leaves out what cannot hold a match.
+ * PCS and STRINGS have the same form: pairs that rise.
+ */
+export const SET_FAN_OUT = 16;
 /** Chunks that follow each other are read together up to this number of bytes. */
 const MAX_RUN_BYTES = 1024 * 1024;
 const CACHE_BYTES = 16 * 1024 * 1024;
@@ -110,7 +114,11 @@ export interface Unions<T> {
   of(segment: number): Promise<T | null>;
 }
 
-export function storedUnions<T>(file: LevelFile, { level, chunks }: LevelEntry, kind: SetKind<T>): Unions<T> {
+export function storedUnions<T>(
+  file: LevelFile,
+  { level, chunks }: LevelEntry,
+  decode: (bytes: Uint8Array) => T,
+): Unions<T> {
   const segments = SET_FAN_OUT ** level;
   const byFirst = new Map(chunks.map((entry) => [entry.firstBucket, entry] as const));
   return {
@@ -119,7 +127,7 @@ export function storedUnions<T>(file: LevelFile, { level, chunks }: LevelEntry, 
       const entry = byFirst.get(Math.floor(segment / segments) * segments);
       if (!entry) return null;
       const [bytes] = await readRun(file, [entry]);
-      return decoded(file, entry, bytes!, (whole) => kind.decode(whole));
+      return decoded(file, entry, bytes!, decode);
     },
   };
 }

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OracleLevels } from '../../../../test/oracle/index/levels.js';
+import { encodeStatics, encodeStrings } from '../../../../test/oracle/index/unions.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { dut, generator, schemaWithBuffer } from '../../../../test/support/recorded-run.js';
 import { IndexPart, type IndexPartBytes } from '../../format/index-container.js';
@@ -11,7 +12,6 @@ import { indexPlan } from '../plan.js';
 import { coarserRowsPart } from '../rows/coarser-rows.js';
 import { decodeRowsChunk } from '../rows/row-chunk.js';
 import { encodeRowsPart, GROUP_ROWS, LATE_COLUMNS, MAX_GROUP_LEVEL, OWN_COLUMNS } from '../rows/rows-part.js';
-import { encodeStatics, encodeStrings } from '../texts/static-set.js';
 import { decodeTimePart, encodeTimePart } from '../time-part.js';
 import { kernelLevels } from './directory-kernel.js';
 

@@ -26,5 +26,3 @@ export const listCount = ({ groups, cores }: Pick<IndexPlan, 'groups' | 'cores'>
 
 /** Of a later end the levels' buckets could not be counted exactly: nine years of a clock of 1 GHz. */
 export const MAX_CYCLES = 1n << 58n;
-/** Buckets of a part TIME have 256 · 4^n cycles, n at most this. */
-export const MAX_PART_LEVEL = 1;

@@ -5,7 +5,10 @@ import { SessionStatus } from '../../format/session-chunk.js';
 import type { LoadedSegment, Trace } from '../../reader/index.js';
 import { createIndexKernel, type IndexKernel } from '../kernel/index-kernel.js';
 import type { IndexPlan } from '../plan.js';
-import type { Carry } from '../time-carry.js';
+
+/** What came before a segment: a carry, `FIRST` for a trace's first segment, or null where it is not known. */
+export type Carry = Uint8Array | null;
+export const FIRST: Carry = new Uint8Array(0);
 
 export interface MadeContainer {
   /** Complete, with checksum. */

@@ -1,9 +1,15 @@
 /** What a buffer holds at a time, with the instructions that its slots name. */
 import type { TraceState } from '../../reader/index.js';
-import { type StorageColumns, storageColumns } from '../../reader/state-columns.js';
 import type { CoreEntities } from '../../semantics/cpu/cores.js';
 
-export interface BufferContents extends StorageColumns {
+/** Arrays, which can be moved between threads. */
+export interface BufferContents {
+  readonly storageId: number;
+  /** The occupied slots, rising; of a dense storage all. */
+  readonly slots: Uint32Array;
+  /** One array for each field of the schema: its value in each of `slots`, as the raw u64 (see `interpret`). */
+  readonly fields: readonly BigUint64Array[];
+  readonly properties: BigUint64Array;
   /** Start of the cycle asked for; frames at that very time are in it. */
   readonly timePs: bigint;
   readonly numSlots: number;
@@ -52,23 +58,31 @@ export async function bufferContents(
   catalog: CoreEntities | null,
   rowsIn: (slots: readonly number[]) => Promise<Float64Array>,
 ): Promise<BufferContents> {
-  const columns = storageColumns(state, storageId);
-  const { length } = columns.slots;
-  const named = columns.fields[idField];
-  const ids = named ? Float64Array.from(named, Number) : new Float64Array(length).fill(-1);
-  const view = catalog && new CatalogSlots(state, catalog);
-  const slots = Array.from(ids, (id) => view?.of(id) ?? -1);
-  const held = [...new Set(slots.filter((slot) => slot >= 0))];
+  const { raw } = state;
+  const view = state.storage(storageId);
+  const slots = Uint32Array.from(view.slots());
+  const fields = view.def.fields.map((_, field) =>
+    BigUint64Array.from(slots, (slot) => raw.value(storageId, slot, field)),
+  );
+  const ids = fields[idField]
+    ? Float64Array.from(fields[idField], Number)
+    : new Float64Array(slots.length).fill(-1);
+  const entities = catalog && new CatalogSlots(state, catalog);
+  const named = Array.from(ids, (id) => entities?.of(id) ?? -1);
+  const held = [...new Set(named.filter((slot) => slot >= 0))];
   const known = await rowsIn(held);
   const rowOf = new Map(held.map((slot, index) => [slot, known[index]!] as const));
   const { pcField = -1, bitsField = -1 } = catalog ?? {};
   return {
-    ...columns,
+    storageId,
+    slots,
+    fields,
+    properties: BigUint64Array.from(view.def.properties, (_, index) => raw.property(storageId, index)),
     timePs: state.timePs,
-    numSlots: state.raw.layout.numSlots[storageId]!,
+    numSlots: raw.layout.numSlots[storageId]!,
     ids,
-    rows: Float64Array.from(slots, (slot) => rowOf.get(slot) ?? -1),
-    pcs: BigUint64Array.from(slots, (slot) => view?.value(slot, pcField) ?? 0n),
-    bits: Uint32Array.from(slots, (slot) => Number(view?.value(slot, bitsField) ?? 0n)),
+    rows: Float64Array.from(named, (slot) => rowOf.get(slot) ?? -1),
+    pcs: BigUint64Array.from(named, (slot) => entities?.value(slot, pcField) ?? 0n),
+    bits: Uint32Array.from(named, (slot) => Number(entities?.value(slot, bitsField) ?? 0n)),
   };
 }

@@ -3,9 +3,8 @@ import { decodeIndexContainer, type IndexContainer } from '../../format/index-co
 import type { Trace } from '../../reader/index.js';
 import type { ContainerSource, NoContainer } from '../containers/container-source.js';
 import { SegmentParts } from '../containers/segment-parts.js';
-import { IndexPass } from '../pass/index-pass.js';
+import { type Carry, FIRST, IndexPass } from '../pass/index-pass.js';
 import { endsTooLate, type IndexPlan, indexPlan } from '../plan.js';
-import { type Carry, FIRST } from '../time-carry.js';
 import { PyramidLevels } from './level-set.js';
 import { TraceIndex } from './trace-index.js';
 

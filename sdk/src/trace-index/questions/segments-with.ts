@@ -3,8 +3,7 @@ import { isUscopeError } from '../../base/errors.js';
 import { IndexPart } from '../../format/index-container.js';
 import type { SegmentParts } from '../containers/segment-parts.js';
 import type { Directory } from '../directory/directory.js';
-import { type SetKind, STATIC_SETS, STRING_SETS } from '../texts/set-union.js';
-import type { StaticSet } from '../texts/static-set.js';
+import { decodeStatics, decodeStrings, type StaticSet } from '../texts/static-set.js';
 
 export interface TextQuery {
   /** Index of the core in the plan. */
@@ -80,7 +79,13 @@ function staticSearch(parts: SegmentParts, directory: Directory | null, query: T
     for (let at = 0; at < length; at++) if (statics(pcLo[at]!, pcHi[at]!, bits[at]!)) return true;
     return false;
   };
-  return search(parts, directory, { kind: STATIC_SETS, part: IndexPart.PCS, subject: core, list: core, has });
+  return search(parts, directory, {
+    decode: decodeStatics,
+    part: IndexPart.PCS,
+    subject: core,
+    list: core,
+    has,
+  });
 }
 
 function stringSearch(
@@ -91,11 +96,11 @@ function stringSearch(
   if (!strings) return null;
   const list = parts.plan.cores.length;
   const has = (set: Uint32Array): boolean => set.some((index) => strings(index));
-  return search(parts, directory, { kind: STRING_SETS, part: IndexPart.STRINGS, subject: 0, list, has });
+  return search(parts, directory, { decode: decodeStrings, part: IndexPart.STRINGS, subject: 0, list, has });
 }
 
 interface Wanted<T> {
-  readonly kind: SetKind<T>;
+  readonly decode: (bytes: Uint8Array) => T;
   readonly part: number;
   readonly subject: number;
   /** Of the directory's unions. */
@@ -104,9 +109,9 @@ interface Wanted<T> {
 }
 
 function search<T>(parts: SegmentParts, directory: Directory | null, wanted: Wanted<T>): Search {
-  const { kind, part, subject, list, has } = wanted;
+  const { decode, part, subject, list, has } = wanted;
   return {
-    unions: (directory?.unions(list, kind) ?? []).map((level) => ({
+    unions: (directory?.unions(list, decode) ?? []).map((level) => ({
       segments: level.segments,
       inUnion: async (segment) => {
         const set = await level.of(segment);
@@ -116,7 +121,7 @@ function search<T>(parts: SegmentParts, directory: Directory | null, wanted: Wan
     inSegment: async (segment) => {
       const bytes = await parts.part(segment, part, subject);
       try {
-        return bytes && has(kind.decode(bytes));
+        return bytes && has(decode(bytes));
       } catch (error) {
         if (!isUscopeError(error)) throw error;
         parts.trace.warn('index-damaged', `the texts in the index of segment ${segment} are damaged`);

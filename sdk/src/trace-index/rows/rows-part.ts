@@ -10,8 +10,6 @@ import { MAX_CELLS, MAX_ROWS } from '../time-part.js';
 
 /** Groups of a part; a segment with more has none. */
 export const MAX_GROUPS = 2048;
-/** A segment that ends in a later cycle has no part ROWS: levels of rows count cycles in small numbers, see `MAX_SMALL`. */
-export const MAX_ROW_CYCLES = 1n << 51n;
 /** Instructions of a group of level 0; the last group of a segment has fewer. */
 export const GROUP_ROWS = 64;
 /** Of a part: its groups have 64 · 4^level instructions. */

@@ -2,8 +2,8 @@
  * The part STATS (docs/reference/format.md#index-stats): what the analysis of a whole trace adds up, of one core in one segment. The compiled twin is
  * sdk/kernel/index/stats.c.
  */
-import { ByteReader, type ByteWriter } from '../../base/bytes.js';
-import { readLeb128, readLeb128Number, writeLeb128 } from '../../base/leb128.js';
+import { ByteReader } from '../../base/bytes.js';
+import { readLeb128, readLeb128Number } from '../../base/leb128.js';
 import {
   classOf,
   firstOfClass,
@@ -13,17 +13,8 @@ import {
 } from '../../semantics/cpu/analysis/histogram.js';
 import { INSTRUCTION_CLASSES } from '../../semantics/cpu/analysis/instruction-class.js';
 import { MAX_WIDTH } from '../../semantics/cpu/analysis/retire-widths.js';
-import { partWriter, putEntries } from '../columns.js';
 
-const FLAG_UNKNOWN_BEFORE = 1n;
-
-/** Cycles by class of `histogram.ts`; the sums are needed where a class has several values. */
-export interface StayCounts {
-  readonly counts: ReadonlyMap<number, number>;
-  readonly sum: bigint;
-  readonly least: bigint;
-  readonly most: bigint;
-}
+export const FLAG_UNKNOWN_BEFORE = 1n;
 
 /** Cycles in which instructions retired, by how many; those of the first and the last are in it. */
 export interface WidthCounts {
@@ -47,7 +38,15 @@ export interface StallRuns {
   readonly run: number;
 }
 
-export interface StatsCounts {
+/** How many columns a core has: see `IndexPlan`. */
+export interface StatsShape {
+  readonly stages: number;
+  readonly squashed: number;
+  readonly stalls: number;
+}
+
+/** A part, with histograms as an analysis adds them up. */
+export interface StatsPart {
   /** All that was in flight at the start is known, and each slot that is taken holds an instruction. */
   readonly isExact: boolean;
   readonly births: number;
@@ -57,66 +56,12 @@ export interface StatsCounts {
   /** Retired instructions by class. */
   readonly mix: readonly number[];
   /** By stage column: stays ended by a flush, and the others. */
-  readonly stages: readonly { readonly cut: number; readonly stays: StayCounts }[];
-  readonly lifetime: StayCounts;
+  readonly stages: readonly { readonly cut: number; readonly latency: HistogramCounts }[];
+  readonly lifetime: HistogramCounts;
   /** Instructions squashed, by reason. */
   readonly squashed: readonly number[];
   /** By reason; null: none. */
   readonly stalls: readonly (StallRuns | null)[];
-}
-
-export function encodeStatsPart(stats: StatsCounts): Uint8Array {
-  const writer = partWriter();
-  for (const number of [stats.isExact ? 0n : FLAG_UNKNOWN_BEFORE, stats.births, stats.lost])
-    writeLeb128(writer, number);
-  putWidths(writer, stats.widths);
-  putEntries(
-    writer,
-    [...stats.mix.entries()].filter(([, count]) => count > 0),
-  );
-  for (const { cut, stays } of stats.stages) {
-    writeLeb128(writer, cut);
-    putStays(writer, stays);
-  }
-  putStays(writer, stats.lifetime);
-  for (const count of stats.squashed) writeLeb128(writer, count);
-  for (const runs of stats.stalls) putRuns(writer, runs);
-  return writer.finish();
-}
-
-function putStays(writer: ByteWriter, { counts, sum, least, most }: StayCounts): void {
-  const entries = [...counts].sort(([a], [b]) => a - b);
-  putEntries(writer, entries);
-  if (entries.some(([index]) => index >= LINEAR))
-    for (const number of [sum, least, most]) writeLeb128(writer, number);
-}
-
-function putWidths(writer: ByteWriter, widths: WidthCounts | null): void {
-  writeLeb128(writer, widths?.cycles.length ?? 0);
-  if (!widths) return;
-  const { cycles, first, firstWidth, last, lastWidth } = widths;
-  for (const count of cycles) writeLeb128(writer, count);
-  for (const number of [first, firstWidth, last - first, lastWidth]) writeLeb128(writer, number);
-}
-
-function putRuns(writer: ByteWriter, runs: StallRuns | null): void {
-  writeLeb128(writer, runs?.events ?? 0);
-  if (!runs) return;
-  const { episodes, longest, first, last, head, run } = runs;
-  for (const number of [episodes, longest, first, last - first, head, run]) writeLeb128(writer, number);
-}
-
-/** How many columns a core has: see `IndexPlan`. */
-export interface StatsShape {
-  readonly stages: number;
-  readonly squashed: number;
-  readonly stalls: number;
-}
-
-/** A part, with histograms as an analysis adds them up. */
-export interface StatsPart extends Omit<StatsCounts, 'stages' | 'lifetime'> {
-  readonly stages: readonly { readonly cut: number; readonly latency: HistogramCounts }[];
-  readonly lifetime: HistogramCounts;
 }
 
 /** @throws UscopeError FORMAT_* where it is malformed */

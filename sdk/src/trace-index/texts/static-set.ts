@@ -3,18 +3,7 @@
  * a segment, so that a search reads only segments that may hold what it looks for.
  */
 import { ByteReader } from '../../base/bytes.js';
-import { readLeb128, readLeb128Number, writeLeb128 } from '../../base/leb128.js';
-import { partWriter } from '../columns.js';
-
-/** Entries of a part; a segment with more has no such part. */
-export const MAX_SET = 8192;
-const LEAST_SET = 1024;
-const BYTES_PER_ENTRY = 512;
-
-/** Entries of a part at most, of a segment with this number of bytes of frames: more would be left out for their size. */
-export function mostEntries(frameBytes: number): number {
-  return Math.min(MAX_SET, Math.max(LEAST_SET, Math.floor(frameBytes / BYTES_PER_ENTRY)));
-}
+import { readLeb128, readLeb128Number } from '../../base/leb128.js';
 
 /** Distinct instructions by address, then machine code, rising. */
 export interface StaticSet {
@@ -23,19 +12,6 @@ export interface StaticSet {
   readonly pcHi: Uint32Array;
   /** 0 where the trace has none. */
   readonly bits: Uint32Array;
-}
-
-/** @param entries address and machine code; any order, distinct */
-export function encodeStatics(entries: readonly (readonly [pc: bigint, bits: number])[]): Uint8Array {
-  const sorted = [...entries].sort(([a, x], [b, y]) => (a < b ? -1 : a > b ? 1 : x - y));
-  const writer = partWriter(sorted.length);
-  let before = 0n;
-  for (const [pc] of sorted) {
-    writeLeb128(writer, pc - before);
-    before = pc;
-  }
-  for (const [, bits] of sorted) writer.u32(bits);
-  return writer.finish();
 }
 
 /** @throws UscopeError FORMAT_* where it is malformed: what the segment holds is then not known */
@@ -73,18 +49,6 @@ export function decodeStatics(bytes: Uint8Array): StaticSet {
   reader.need(length * 4, 'machine code in an index');
   for (let index = 0; index < length; index++) set.bits[index] = reader.u32();
   return set;
-}
-
-/** @param strings indices of the string table; any order, distinct */
-export function encodeStrings(strings: Iterable<number>): Uint8Array {
-  const sorted = [...strings].sort((a, b) => a - b);
-  const writer = partWriter(sorted.length);
-  let before = 0;
-  for (const index of sorted) {
-    writeLeb128(writer, index - before);
-    before = index;
-  }
-  return writer.finish();
 }
 
 /** Rising. @throws UscopeError FORMAT_* */

@@ -29,8 +29,6 @@ export interface PerformanceOptions {
   readonly onProgress?: ((share: number) => void) | undefined;
   /** Ends the analysis: it then throws the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** Awaited between segments: see `RequestCall.pause` in workers/requests.ts. */
-  readonly pause?: (() => Promise<void>) | undefined;
 }
 
 /** DUT property of traces made from formats without time: how their cycles were made up. */

@@ -45,7 +45,7 @@ export async function scanRange(
   trace: Trace,
   { from, to, first }: AnalysisRange,
   analyses: readonly CoreAnalysis[],
-  { signal, onProgress, pause }: Pick<PerformanceOptions, 'signal' | 'onProgress' | 'pause'>,
+  { signal, onProgress }: Pick<PerformanceOptions, 'signal' | 'onProgress'>,
 ): Promise<void> {
   const access = await SegmentAccess.of(trace);
   if (to <= from || access.count === 0) return;
@@ -64,7 +64,6 @@ export async function scanRange(
     {
       segment: async (segment) => {
         signal?.throwIfAborted();
-        await pause?.();
         if (segment.index === first) {
           const state = await access.stateBefore(first);
           for (const pipeline of pipelines) pipeline.begin(state);

@@ -2,20 +2,16 @@
  * What a segment leaves to the next one, as far as the parts TIME and OCCUPANCY need it: a section of the part CARRY. Everything else is in the next
  * segment's checkpoint.
  */
-import { ByteReader } from '../base/bytes.js';
-import { readLeb128, writeLeb128 } from '../base/leb128.js';
-import type { StorageDef } from '../format/types.js';
-import { SF_SPARSE } from '../format/types.js';
-import { ChannelKind } from './channels.js';
-import { partWriter } from './columns.js';
-import type { IndexPlan } from './plan.js';
+import { ByteReader } from '../../../sdk/src/base/bytes.js';
+import { readLeb128, writeLeb128 } from '../../../sdk/src/base/leb128.js';
+import type { StorageDef } from '../../../sdk/src/format/types.js';
+import { SF_SPARSE } from '../../../sdk/src/format/types.js';
+import { ChannelKind } from '../../../sdk/src/trace-index/channels.js';
+import { partWriter } from '../../../sdk/src/trace-index/columns.js';
+import type { IndexPlan } from '../../../sdk/src/trace-index/plan.js';
 
 /** Tags of the sections of a CARRY part: LEB128 tag, LEB128 size, bytes. Sections of a tag that is not known are kept. */
 export const CarrySection = { TIME: 1, ROWS: 2 } as const;
-
-/** What came before a segment: a carry, `FIRST` for a trace's first segment, or null where it is not known. */
-export type Carry = Uint8Array | null;
-export const FIRST: Carry = new Uint8Array(0);
 
 export interface TimeCarry {
   /** Time of the last frame. */

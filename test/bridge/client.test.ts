@@ -2,12 +2,12 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Router } from 'zeromq';
-import { BridgeBench, framesFrom, SCHEMA, upTo, valuesOf } from '../../../../test/support/bridge-peer.js';
-import { decodeFile } from '../../../../test/support/decode-file.js';
-import { limitOfFile, PROCESSES_MS } from '../../../../test/support/limits.js';
-import { Daemon } from '../daemon/daemon.js';
-import { encodeControl } from '../wire/codec.js';
-import { BridgeClient } from './client.js';
+import { Daemon } from '../../sdk/src/bridge/daemon/daemon.js';
+import { encodeControl } from '../../sdk/src/bridge/wire/codec.js';
+import { BridgeClient } from '../support/bridge-client/client.js';
+import { BridgeBench, framesFrom, SCHEMA, upTo, valuesOf } from '../support/bridge-peer.js';
+import { decodeFile } from '../support/decode-file.js';
+import { limitOfFile, PROCESSES_MS } from '../support/limits.js';
 
 // Daemons are started, killed, and waited for.
 limitOfFile(PROCESSES_MS);

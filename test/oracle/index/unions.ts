@@ -1,17 +1,48 @@
-/**
- * Unions of what segments name, over 16, 256, … of them: a search goes from the coarse to the fine and leaves out what cannot hold a match.
- * PCS and STRINGS have the same form here: pairs that rise.
- */
+/** Makes the parts PCS and STRINGS, and the unions of what segments name (docs/reference/format.md#index-texts). */
+import { writeLeb128 } from '../../../sdk/src/base/leb128.js';
+import { partWriter } from '../../../sdk/src/trace-index/columns.js';
+import { SET_FAN_OUT } from '../../../sdk/src/trace-index/directory/stored-rows.js';
 import {
   decodeStatics,
   decodeStrings,
-  encodeStatics,
-  encodeStrings,
-  MAX_SET,
   type StaticSet,
-} from './static-set.js';
+} from '../../../sdk/src/trace-index/texts/static-set.js';
 
-export const SET_FAN_OUT = 16;
+/** Entries of a part; a segment with more has no such part. */
+export const MAX_SET = 8192;
+const LEAST_SET = 1024;
+const BYTES_PER_ENTRY = 512;
+
+/** Entries of a part at most, of a segment with this number of bytes of frames: more would be left out for their size. */
+export function mostEntries(frameBytes: number): number {
+  return Math.min(MAX_SET, Math.max(LEAST_SET, Math.floor(frameBytes / BYTES_PER_ENTRY)));
+}
+
+/** @param entries address and machine code; any order, distinct */
+export function encodeStatics(entries: readonly (readonly [pc: bigint, bits: number])[]): Uint8Array {
+  const sorted = [...entries].sort(([a, x], [b, y]) => (a < b ? -1 : a > b ? 1 : x - y));
+  const writer = partWriter(sorted.length);
+  let before = 0n;
+  for (const [pc] of sorted) {
+    writeLeb128(writer, pc - before);
+    before = pc;
+  }
+  for (const [, bits] of sorted) writer.u32(bits);
+  return writer.finish();
+}
+
+/** @param strings indices of the string table; any order, distinct */
+export function encodeStrings(strings: Iterable<number>): Uint8Array {
+  const sorted = [...strings].sort((a, b) => a - b);
+  const writer = partWriter(sorted.length);
+  let before = 0;
+  for (const index of sorted) {
+    writeLeb128(writer, index - before);
+    before = index;
+  }
+  return writer.finish();
+}
+
 /** Levels of unions: the last one covers 16^6 segments. */
 export const MAX_SET_LEVEL = 6;
 /** Entries of a union; one that would have more is not known. */

@@ -1,7 +1,6 @@
 /** One trace of a client: what it has sent and not yet seen acknowledged, and how that is sent again. */
-import { UscopeError } from '../../base/errors.js';
-import { RECORD_BYTES, RecordKind, recordLength } from '../../format/record.js';
-import { CONTINUES, encodeDataHeader, payloadWords } from '../wire/data-header.js';
+import { UscopeError } from '../../../sdk/src/base/errors.js';
+import { CONTINUES, payloadWords } from '../../../sdk/src/bridge/wire/data-header.js';
 import {
   type ClientMessage,
   type CloseMessage,
@@ -10,7 +9,10 @@ import {
   MAX_PAYLOAD_BYTES,
   type OpenedMessage,
   type WireStats,
-} from '../wire/protocol.js';
+} from '../../../sdk/src/bridge/wire/protocol.js';
+import { remoteError } from '../../../sdk/src/bridge/wire/session-error.js';
+import { RECORD_BYTES, RecordKind, recordLength } from '../../../sdk/src/format/record.js';
+import { encodeDataHeader } from '../data-header.js';
 
 /** What a trace needs of its connection. */
 export interface ClientLink {
@@ -198,9 +200,4 @@ export class ClientTrace {
     }
     return { payload, firstFrame, lastFrame, continues };
   }
-}
-
-/** What the daemon reported, as an error here. */
-export function remoteError({ code, msg }: ErrorMessage): UscopeError {
-  return new UscopeError(code as UscopeError['code'], msg);
 }

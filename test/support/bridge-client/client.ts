@@ -1,24 +1,22 @@
-/**
- * A bridge client in TypeScript: for models that run somewhere else than the writer, and for tests. In the same process as the files,
- * use `TraceWriter` instead: it needs no daemon.
- */
+/** A bridge client in TypeScript, for tests of the daemon. */
 import { Dealer } from 'zeromq';
-import { UscopeError } from '../../base/errors.js';
-import { processStart } from '../../writer/output/process-name.js';
-import { decodeDaemonMessage, encodeControl } from '../wire/codec.js';
-import { DEFAULT_CREDIT_BYTES } from '../wire/constants.js';
-import { checkDescriptors } from '../wire/descriptors.js';
-import type { ClientKeys } from '../wire/key-files.js';
+import { UscopeError } from '../../../sdk/src/base/errors.js';
+import { decodeDaemonMessage, encodeControl } from '../../../sdk/src/bridge/wire/codec.js';
+import { DEFAULT_CREDIT_BYTES } from '../../../sdk/src/bridge/wire/constants.js';
+import { checkDescriptors } from '../../../sdk/src/bridge/wire/descriptors.js';
+import type { ClientKeys } from '../../../sdk/src/bridge/wire/key-files.js';
 import {
   type ClientMessage,
   type DaemonMessage,
   type OpenMessage,
   PROTOCOL_VERSION,
-} from '../wire/protocol.js';
-import { newSessionKey } from '../wire/session-secret.js';
-import { checkPlace } from '../wire/trusted-place.js';
-import { PRODUCT } from '../wire/version.js';
-import { ClientTrace, remoteError } from './client-trace.js';
+} from '../../../sdk/src/bridge/wire/protocol.js';
+import { remoteError } from '../../../sdk/src/bridge/wire/session-error.js';
+import { newSessionKey } from '../../../sdk/src/bridge/wire/session-secret.js';
+import { checkPlace } from '../../../sdk/src/bridge/wire/trusted-place.js';
+import { PRODUCT } from '../../../sdk/src/bridge/wire/version.js';
+import { processStart } from '../../../sdk/src/writer/output/process-name.js';
+import { ClientTrace } from './trace.js';
 
 export interface ClientOptions {
   /** A daemon that answers nothing for this long counts as lost; default 30,000 ms. */
