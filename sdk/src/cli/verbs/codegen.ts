@@ -34,7 +34,9 @@ export function register(program: Command): void {
   const command = program
     .command('codegen')
     .summary('typed code for a schema: SystemVerilog, C, C++, Python or TypeScript')
-    .description('Writes ids, enum values and typed functions for a schema file (docs/reference/codegen.md).')
+    .description(
+      'Writes ids, enum values and typed functions for a schema file (docs/reference/cli/codegen.md).',
+    )
     .argument('<schema>', 'schema file (docs/reference/schema.md)');
   const languages = Object.keys(LANGUAGES) as CodegenLanguage[];
   for (const language of languages) {
