@@ -24,7 +24,7 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       load: () => import('./verbs/info.js'),
     },
     schema: {
-      summary: 'the clocks, scopes, enums, storages and events of a trace',
+      summary: 'the schema of a trace; schema files checked, and one to begin with',
       load: () => import('./verbs/schema.js'),
     },
     dump: { summary: 'every op and event, in file order', load: () => import('./verbs/dump.js') },
