@@ -28,6 +28,16 @@ export const CPU = {
     dep_type: ['raw', 'war', 'waw', 'structural'],
     stall_reason: ['memory', 'hazard'],
     privilege: { user: 0, supervisor: 1, reserved: 2, machine: 3 },
+    rvfi_violation: [
+      'order_gap',
+      'order_repeated',
+      'order_tie',
+      'pc_mismatch',
+      'register_mismatch',
+      'x0_not_zero',
+      'after_halt',
+      'unknown_value',
+    ],
   },
   storages: {
     entities: {
@@ -154,6 +164,7 @@ export const CPU = {
           presence: 'expected',
           without: 'dependencies have no kind',
         },
+        type: { type: 'u32' },
       },
     },
     stall: {
@@ -263,7 +274,7 @@ export const CPU = {
     },
     violation: {
       fields: {
-        code: { type: 'label' },
+        code: { type: 'label', enum: 'rvfi_violation' },
         channel: { type: 'u8' },
         order: { type: 'u64' },
         expected: { type: 'u64' },

@@ -45,7 +45,7 @@ scopes:
       # Text about the instruction. Text that begins with the address in hexadecimal is its disassembly.
       # annotate: {entity_id: u32, text: string, kind: u8}
       # The instruction dst_id waits for a result of src_id.
-      # dependency: {src_id: u32, dst_id: u32, dep_type: dep_type}
+      # dependency: {src_id: u32, dst_id: u32, dep_type: dep_type, type: u32}
       # The instruction raised an exception. The last trap of an instruction counts.
       # trap: {entity_id: u32, cause: u64, tval: u64, target: u64}
       # The instruction writes an integer register. diff --by retired compares the values.
