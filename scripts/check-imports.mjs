@@ -37,7 +37,7 @@ const LEVELS = [
   ['base'],
   ['codecs'],
   ['format'],
-  ['state', 'schema', 'native'],
+  ['state', 'schema', 'protocols', 'native'],
   ['writer', 'reader'],
   ['semantics', 'stream'],
   ['trace-index'],
@@ -56,6 +56,7 @@ const PURE = new Map([
   ['format', []],
   ['state', []],
   ['schema', ['yaml']],
+  ['protocols', []],
   ['reader', []],
   ['semantics', []],
 ]);

@@ -1,6 +1,6 @@
 /**
  * Registry of stable error codes: code -> what it means. Codes are never renamed; a code's first word says which part reports it.
- * FORMAT_ a file's bytes, SCHEMA_ a schema text or builder, OP_ an operation of an instrumented model, WRITER_ writing a file,
+ * FORMAT_ a file's bytes, SCHEMA_ a schema text or builder, PROTOCOL_ what a schema claims to be, OP_ an operation of an instrumented model, WRITER_ writing a file,
  * READER_ asking a file, BRIDGE_ client and daemon, VERIFY_ and RECOVER_ those verbs,
  * CONVERT_ files of other formats, DATASET_ datasets and SQL, CLI_ arguments, VIEW_ the viewer, ENV_ the machine.
  */
@@ -32,6 +32,12 @@ export const ERROR_CODES = {
   SCHEMA_VARIABLE: 'A ${variable} has no value or is malformed.',
   SCHEMA_MISMATCH: 'The schema is not the one the client was generated from.',
   SCHEMA_FILE: 'The schema file cannot be read by the client.',
+  // -- protocols that a schema claims
+  PROTOCOL_MISSING:
+    'A scope claims a protocol and lacks a part of it, without which something cannot be shown.',
+  PROTOCOL_FIELD: 'A storage or event of a protocol lacks a field that it needs, so tools do not read it.',
+  PROTOCOL_TYPE: 'A storage or field of a protocol has another kind or type than the protocol.',
+  PROTOCOL_UNKNOWN: 'A protocol, event or property is not known, and looks like a mistyped one that is.',
   // -- operations of an instrumented model
   OP_STORAGE: 'A storage id or name is not in the schema.',
   OP_SLOT: "A slot index is not below the storage's number of slots.",

@@ -3,6 +3,8 @@
 const LISTED = 12;
 /** The limit of names that are looked at, the first ones: a message must not take seconds. */
 const COMPARED = 10_000;
+/** Longer names are not compared: nobody mistypes them. */
+const LONGEST = 64;
 
 /** `near: flush; it has: annotate, flush, …` without the first part where nothing looks like it. */
 export function namesNear(wanted: string, names: readonly string[]): string {
@@ -24,11 +26,25 @@ function nearest(wanted: string, names: readonly string[]): string[] {
     .map(({ name }) => name);
 }
 
+/** The name that a mistyped one most likely means: at most every fifth letter is wrong. undefined: none is close. */
+export function closestName(wanted: string, names: readonly string[]): string | undefined {
+  const most = Math.max(1, Math.floor(wanted.length / 5));
+  const distances = names
+    .filter(({ length }) => length <= LONGEST && Math.abs(length - wanted.length) <= most)
+    .map((name) => ({ name, distance: lettersBetween(wanted, name) }));
+  const [best] = distances.sort((a, b) => a.distance - b.distance);
+  return best !== undefined && best.distance <= most ? best.name : undefined;
+}
+
 const lastPart = (name: string): string => name.slice(name.lastIndexOf('/') + 1).toLowerCase();
 
-/** Letters that are changed, left out or added; 1 where one continues the other. */
+/** Like `lettersBetween`, but 1 where one continues the other. */
 function distanceOf(a: string, b: string): number {
-  if (a.length > 2 && b.startsWith(a)) return 1;
+  return a.length > 2 && b.startsWith(a) ? 1 : lettersBetween(a, b);
+}
+
+/** Letters that are changed, left out or added. */
+function lettersBetween(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (let i = 1; i <= a.length; i++) {
     const next = [i];

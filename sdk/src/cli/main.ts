@@ -17,7 +17,10 @@ const VERBS: ReadonlyMap<string, Verb> = new Map(
       'what a trace is and how much it holds, or the traces of a directory by run',
       () => import('./verbs/info.js'),
     ],
-    schema: ['the clocks, scopes, enums, storages and events of a trace', () => import('./verbs/schema.js')],
+    schema: [
+      'the schema of a trace; schema files checked, and one to begin with',
+      () => import('./verbs/schema.js'),
+    ],
     dump: ['every op and event, in file order', () => import('./verbs/dump.js')],
     events: ['events, by type, time and field', () => import('./verbs/events.js')],
     find: ['instructions by text or address, and events', () => import('./verbs/find.js')],

@@ -195,7 +195,7 @@ class Recorder(Frames):
             return False
         return field.lowest <= value <= field.highest
 
-    # The calls that generated code makes (docs/reference/codegen.md), by number; hand-written code may use names, which costs a look-up each.
+    # The calls that generated code makes (docs/reference/cli/codegen.md), by number; hand-written code may use names, which costs a look-up each.
 
     def slot_set(self, storage: Union[int, str], slot: int, field: Union[int, str], value: int, /) -> None:
         """Sets a field of a slot. Storage and field by number or name; wrong ones are rejected: OP_STORAGE, OP_FIELD, OP_SLOT, OP_VALUE."""

@@ -4,6 +4,8 @@ import { UscopeError } from '../../base/errors.js';
 import { printable } from '../../base/printable.js';
 import { formatBytes } from '../../base/units.js';
 import { SessionStatus } from '../../format/session-chunk.js';
+import type { Schema } from '../../format/types.js';
+import { checkProtocol, findingText, isContradiction } from '../../protocols/index.js';
 import {
   accountOf,
   completedIn,
@@ -119,9 +121,11 @@ function eventsFor(
   seen: Set<string>,
   priority: DaemonPriority,
 ): NonNullable<DaemonOptions['events']> {
+  const warned = new Set<string>();
   return {
     onOpen: (session, schema, resumed) => {
       priority.opened();
+      warnOf(schema, warned);
       seen.add(nameOf(session).session);
       const periodPs = schema.clocks[0]?.periodPs ?? 0;
       reporter.tell({
@@ -156,6 +160,19 @@ function eventsFor(
       reporter.tell({ type: 'trouble', name, failure: { code, message: `${code}: ${msg}` }, orphan });
     },
   };
+}
+
+/** Most warnings of a daemon about schemas: thousands of cores may have one schema. */
+const MAX_WARNINGS = 100;
+
+/** A schema that contradicts the protocols that it claims is recorded, and each contradiction said once. */
+function warnOf(schema: Schema, warned: Set<string>): void {
+  for (const finding of checkProtocol(schema).filter(isContradiction)) {
+    const text = findingText(finding);
+    if (warned.has(text) || warned.size >= MAX_WARNINGS) continue;
+    warned.add(text);
+    printLine(`warning: ${text}`);
+  }
 }
 
 /** Resolves when the daemon shall end, with what else there is to finalize. */

@@ -1,8 +1,9 @@
 /** What the instructions of a core wrote, from its events `reg_write`, `freg_write` and `mem_write`, as texts that can be compared. */
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import type { EventDef } from '../../format/types.js';
+import { CPU, membersOf, ownFirst } from '../../protocols/index.js';
 import { readRaw, type Trace } from '../../reader/index.js';
-import { describeEvent, membersOf, ownFirst, type ProtocolEvent } from '../../semantics/common/describe.js';
+import { describeEvent, type ProtocolEvent } from '../../semantics/common/describe.js';
 import type { CpuCore } from '../../semantics/cpu/index.js';
 import { ItemStream } from '../../stream/item-stream.js';
 import type { TimeBounds } from '../common/ranges.js';
@@ -113,7 +114,7 @@ function findEvents(trace: Trace, events: readonly EventDef[]) {
     ['freg_write', 'f'],
     ['mem_write', ''],
   ] as const) {
-    const event = describeEvent(trace.schema, events, name);
+    const event = describeEvent(trace.schema, events, name, CPU.events[name]);
     if (event) found.set(event.def.eventTypeId, [prefix, event]);
   }
   return found;

@@ -31,7 +31,9 @@ const NAME = /^[A-Za-z][A-Za-z0-9_]*$/;
 
 export function register(command: Command): void {
   command
-    .description('Writes ids, enum values and typed functions for a schema file (docs/reference/codegen.md).')
+    .description(
+      'Writes ids, enum values and typed functions for a schema file (docs/reference/cli/codegen.md).',
+    )
     .argument('<schema>', 'schema file (docs/reference/schema.md)');
   const languages = Object.keys(LANGUAGES) as CodegenLanguage[];
   for (const language of languages) {

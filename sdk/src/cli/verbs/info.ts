@@ -5,6 +5,7 @@ import { UscopeError } from '../../base/errors.js';
 import { onOneLine } from '../../base/printable.js';
 import { compressionOf, Flag } from '../../format/header.js';
 import type { ConversionContext, ForeignTrace } from '../../formats/index.js';
+import { checkProtocol, findingText, isContradiction } from '../../protocols/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import type { Trace } from '../../reader/index.js';
 import { periodMismatch } from '../../reader/queries/frame-times.js';
@@ -65,7 +66,7 @@ export function register(command: Command): void {
         const frames =
           options.count || isQuick(file, trace.segmentCount) ? Number(await trace.frameCount()) : null;
         const items = options.count ? await countItems(trace) : null;
-        const warnings = isHttpUrl(file) ? [] : await warningsOf(trace);
+        const warnings = [...contradictionsOf(trace), ...(isHttpUrl(file) ? [] : await warningsOf(trace))];
         if (options.json) printJson({ ...infoJson(trace, frames, items), warnings });
         else printText(file, trace, frames, items);
         for (const warning of warnings) io.err(`uscope: warning: ${warning}`);
@@ -101,6 +102,11 @@ async function listDirectory(directory: string, { json, count, watch }: InfoOpti
   if (json) printJson(runsJson(directory, runs));
   else if (runs.length === 0) io.err(`uscope: no traces (*.uscope) below ${directory}`);
   else printRuns(runs);
+}
+
+/** Where the schema contradicts the protocols that its scopes claim. */
+function contradictionsOf({ schema, dut }: Trace): string[] {
+  return checkProtocol(schema, dut).filter(isContradiction).map(findingText);
 }
 
 /** What the first segment shows, quickly, to be wrong with the period of the clock. */

@@ -1,9 +1,12 @@
-/** `uscope schema`: the clocks, scopes, enums, storages and events of a trace. */
+/** `uscope schema`: the clocks, scopes, enums, storages and events of a trace; schemas checked, and to begin with. */
 import { type Command, Option } from 'commander';
+import { UscopeError } from '../../base/errors.js';
 import { onOneLine } from '../../base/printable.js';
+import { TEMPLATES } from '../../protocols/templates.js';
 import type { Trace } from '../../reader/index.js';
 import { schemaToText } from '../../schema/to-text.js';
 import { io, paint, printJson } from '../common/io.js';
+import { printCheck } from '../common/schema-check.js';
 import {
   clocksJson,
   dutJson,
@@ -18,21 +21,39 @@ import { withTrace } from '../common/trace-file.js';
 interface SchemaOptions {
   readonly json?: boolean;
   readonly yaml?: boolean;
+  readonly check?: boolean;
+  readonly template?: keyof typeof TEMPLATES;
 }
 
 export function register(command: Command): void {
   command
-    .description('Prints the schema as a tree, as JSON, or as a schema text that writers accept.')
-    .argument('<file>', 'trace file')
+    .description(
+      'Prints the schema as a tree, as JSON, or as a schema text that writers accept. With --check says where a schema file or trace contradicts the protocols that it claims, and what cannot be shown of it (docs/reference/protocols.md). Exit status 1: it contradicts them.',
+    )
+    .argument('[file]', 'trace file; with --check also a schema file (.yaml, .json)')
     .option('--json', 'one JSON document')
     .addOption(new Option('--yaml', 'a schema text (docs/reference/schema.md)').conflicts('json'))
-    .action((file: string, options: SchemaOptions) =>
-      withTrace(file, async (trace) => {
-        if (options.json) printJson(schemaJson(trace));
-        else if (options.yaml) io.out(schemaToText(trace.schema, trace.dut));
-        else printTree(trace);
-      }),
-    );
+    .addOption(new Option('--check', 'compare it with the protocols that its scopes claim').conflicts('yaml'))
+    .addOption(
+      new Option('--template <protocol>', 'print a schema to begin with')
+        .choices(Object.keys(TEMPLATES))
+        .conflicts(['json', 'yaml', 'check']),
+    )
+    .action(printSchema);
+}
+
+async function printSchema(file: string | undefined, options: SchemaOptions): Promise<void> {
+  const { check, json, template, yaml } = options;
+  if ((file === undefined) !== (template !== undefined))
+    throw new UscopeError('CLI_USAGE', 'give a file, or --template without one');
+  if (template !== undefined) io.out(TEMPLATES[template]);
+  else if (check) await printCheck(file as string, json === true);
+  else
+    await withTrace(file as string, async (trace) => {
+      if (json) printJson(schemaJson(trace));
+      else if (yaml) io.out(schemaToText(trace.schema, trace.dut));
+      else printTree(trace);
+    });
 }
 
 function schemaJson(trace: Trace) {

@@ -1,29 +1,32 @@
 /** The `cpu` protocol as importers record it: properties, enums and events, once for all of them. */
+import { CPU, fieldsOf } from '../../protocols/index.js';
 import type { SchemaBuilder, ScopeBuilder } from '../../schema/index.js';
 
-export const FLUSH_REASONS = ['mispredict', 'exception', 'interrupt', 'pipeline_clear'];
-export const DEPENDENCY_TYPES = ['raw', 'war', 'waw', 'structural'];
-export const PRIVILEGES = { user: 0, supervisor: 1, reserved: 2, machine: 3 };
+const { enums, events } = CPU;
+
+export const FLUSH_REASONS = enums.flush_reason;
+export const DEPENDENCY_TYPES = enums.dep_type;
+export const PRIVILEGES = enums.privilege;
 
 export const CPU_EVENTS = {
-  stage_transition: { entity_id: 'u32', stage: 'pipeline_stage' },
-  annotate: { entity_id: 'u32', text: 'string' },
-  dependency: { src_id: 'u32', dst_id: 'u32', dep_type: 'dep_type' },
-  flush: { entity_id: 'u32', reason: 'flush_reason' },
-  trap: { entity_id: 'u32', cause: 'u64', tval: 'u64', target: 'u64' },
-  interrupt: { entity_id: 'u32', epc: 'u64', target: 'u64' },
-  reg_write: { entity_id: 'u32', index: 'u8', value: 'u64' },
-  freg_write: { entity_id: 'u32', index: 'u8', value: 'u64' },
-  csr_write: { entity_id: 'u32', number: 'u16', name: 'string', value: 'u64' },
-  mem_write: { entity_id: 'u32', addr: 'u64', mask: 'u8', data: 'u64' },
-  mem_load: { entity_id: 'u32', addr: 'u64' },
-  mem_store: { entity_id: 'u32', addr: 'u64' },
-} as const;
+  stage_transition: fieldsOf(events.stage_transition),
+  annotate: fieldsOf(events.annotate, ['entity_id', 'text']),
+  dependency: fieldsOf(events.dependency, ['src_id', 'dst_id', 'dep_type']),
+  flush: fieldsOf(events.flush),
+  trap: fieldsOf(events.trap),
+  interrupt: fieldsOf(events.interrupt, ['entity_id', 'epc', 'target']),
+  reg_write: fieldsOf(events.reg_write),
+  freg_write: fieldsOf(events.freg_write),
+  csr_write: fieldsOf(events.csr_write),
+  mem_write: fieldsOf(events.mem_write),
+  mem_load: fieldsOf(events.mem_load),
+  mem_store: fieldsOf(events.mem_store),
+};
 
 /** Properties of a trace of cores. */
 export function cpuProperties(stages: readonly string[], isa?: string): [key: string, value: string][] {
   return [
-    ['cpu.protocol_version', '0.1'],
+    ['cpu.protocol_version', CPU.version],
     ...(isa === undefined ? [] : [['cpu.isa', isa] as [string, string]]),
     ['cpu.pipeline_stages', stages.join(',')],
   ];

@@ -1,5 +1,7 @@
 /** Names and numbers of recorded transactions: those of FTR, which are also those of the events that record them (docs/how-to/transactions.md). */
 import { FieldType } from '../../format/types.js';
+import { fieldsOf, TR } from '../../protocols/index.js';
+import type { SchemaBuilder, ScopeBuilder } from '../../schema/index.js';
 
 /** Tags of chunks; the odd ones of them have LZ4 content. */
 export const FtrTag = {
@@ -31,15 +33,15 @@ export const FtrType = {
 export type FtrType = (typeof FtrType)[keyof typeof FtrType];
 
 /** By number. */
-export const TYPE_NAMES: readonly string[] = Object.keys(FtrType);
+export const TYPE_NAMES: readonly string[] = TR.enums.ftr_type;
 
 /** When an attribute was recorded: with the begin of its transaction, in between, or with its end. */
 export const FtrPhase = { BEGIN: 0, RECORD: 1, END: 2 } as const;
 export type FtrPhase = (typeof FtrPhase)[keyof typeof FtrPhase];
-export const PHASE_NAMES: readonly string[] = ['begin', 'record', 'end'];
+export const PHASE_NAMES: readonly string[] = TR.enums.ftr_phase;
 
 /** Protocol of a scope in which a testbench records transactions: it has the root events, under their names without prefix. */
-export const RECORDING_PROTOCOL = 'tr';
+export const RECORDING_PROTOCOL = TR.protocol;
 export const PHASE_ENUM = 'ftr_phase';
 export const TYPE_ENUM = 'ftr_type';
 
@@ -47,57 +49,41 @@ export type FieldSpec = readonly (readonly [
   name: string,
   type: FieldType | typeof PHASE_ENUM | typeof TYPE_ENUM,
 ])[];
-const { U8, U16, U32, U64, STRING_REF } = FieldType;
+const TYPES: ReadonlyMap<string, FieldType> = new Map([
+  ['u8', FieldType.U8],
+  ['u16', FieldType.U16],
+  ['u32', FieldType.U32],
+  ['u64', FieldType.U64],
+  ['string', FieldType.STRING_REF],
+]);
 
-/** Payloads of the events that say everything. `bytes` follows an event of whose texts one is not UTF-8, holds NUL, or is too long. */
-export const ROOT_EVENTS = {
-  dir: [
-    ['tag', U8],
-    ['id', U64],
-    ['name', STRING_REF],
-    ['stream', U64],
-    ['kind', STRING_REF],
-  ],
-  begin: [
-    ['tx', U64],
-    ['stream', U64],
-    ['generator', U64],
-    ['t', U64],
-  ],
-  end: [
-    ['tx', U64],
-    ['t', U64],
-  ],
-  attr: [
-    ['tx', U64],
-    ['idx', U16],
-    ['phase', PHASE_ENUM],
-    ['name', STRING_REF],
-    ['type', TYPE_ENUM],
-    ['bits', U64],
-    ['str', STRING_REF],
-  ],
-  rel: [
-    ['name', STRING_REF],
-    ['src', U64],
-    ['sink', U64],
-    ['srcStream', U64],
-    ['sinkStream', U64],
-  ],
-  bytes: [
-    ['part', U8],
-    ['size', U32],
-    ['index', U32],
-    ['value', U64],
-  ],
-} as const satisfies Record<string, FieldSpec>;
-
+/** What a reader takes. `bytes` follows an event of whose texts one is not UTF-8, holds NUL, or is too long. */
+export type ReadEvent = keyof typeof TR.events;
 /** An attribute that is a number, in two thirds of the bytes of `attr`. A scope need not have it. */
 export const NUMBER_EVENT = 'number';
-export const NUMBER_FIELDS = [
-  ['tx', U64],
-  ['name', STRING_REF],
-  ['phase', PHASE_ENUM],
-  ['type', TYPE_ENUM],
-  ['bits', U64],
-] as const satisfies FieldSpec;
+export type RootEvent = Exclude<ReadEvent, typeof NUMBER_EVENT>;
+
+/** Payloads of the events that say everything. */
+export const ROOT_EVENTS: Readonly<Record<RootEvent, FieldSpec>> = {
+  dir: specOf('dir'),
+  begin: specOf('begin'),
+  end: specOf('end'),
+  attr: specOf('attr'),
+  rel: specOf('rel'),
+  bytes: specOf('bytes'),
+};
+
+function specOf(event: ReadEvent): FieldSpec {
+  return Object.entries<string>(fieldsOf(TR.events[event])).map(([name, type]) => [
+    name,
+    TYPES.get(type) ?? (type as typeof PHASE_ENUM),
+  ]);
+}
+
+/** Adds the scope, and the enums that it needs, to a schema. */
+export function addRecordingScope(builder: SchemaBuilder, clock: string, name: string): ScopeBuilder {
+  builder.enum(PHASE_ENUM, PHASE_NAMES).enum(TYPE_ENUM, TYPE_NAMES);
+  const scope = builder.scope(name, { protocol: RECORDING_PROTOCOL, clock });
+  for (const event of Object.keys(ROOT_EVENTS) as RootEvent[]) scope.event(event, fieldsOf(TR.events[event]));
+  return scope;
+}

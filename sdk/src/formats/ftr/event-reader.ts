@@ -1,6 +1,7 @@
 /** Finds the events of transactions in a trace and reads them: back to declarations, transactions and relations. */
 import type { FrameCursor } from '../../format/frame.js';
 import { type EventDef, NO_ID, packedSize, type Schema } from '../../format/types.js';
+import { hasExactly, TR } from '../../protocols/index.js';
 import type { Trace } from '../../reader/index.js';
 import {
   BYTES_PER_EVENT,
@@ -8,7 +9,6 @@ import {
   PAYLOAD_BYTES,
   Part,
   planNames,
-  READ_EVENTS,
   RECORDING_PROTOCOL,
   type ReadEvent,
   ROOT_PREFIX,
@@ -123,8 +123,7 @@ export class EventTypes {
 function rootEvent(event: EventDef, prefix: string): ReadEvent | undefined {
   if (!event.name.startsWith(prefix)) return undefined;
   const name = event.name.slice(prefix.length) as ReadEvent;
-  if (!Object.hasOwn(READ_EVENTS, name) || packedSize(event.fields) !== PAYLOAD_BYTES[name]) return undefined;
-  return READ_EVENTS[name].every(([field], i) => event.fields[i]?.name === field) ? name : undefined;
+  return Object.hasOwn(TR.events, name) && hasExactly(event, TR.events[name]) ? name : undefined;
 }
 
 function isPair({ fields }: EventDef): boolean {

@@ -15,18 +15,18 @@ import {
 } from '../../format/types.js';
 import {
   type FieldSpec,
-  NUMBER_EVENT,
-  NUMBER_FIELDS,
   PHASE_ENUM,
   RECORDING_PROTOCOL,
+  type ReadEvent,
   ROOT_EVENTS,
+  type RootEvent,
   TYPE_ENUM,
 } from '../common/recording.js';
 import type { Declaration } from './model.js';
 import { type FtrInfo, PHASE_NAMES, TYPE_NAMES } from './types.js';
 import { shownText } from './values.js';
 
-export { RECORDING_PROTOCOL, ROOT_EVENTS };
+export { RECORDING_PROTOCOL, type ReadEvent, ROOT_EVENTS, type RootEvent };
 
 /** Protocol of the scopes of streams. */
 export const STREAM_PROTOCOL = 'ftr';
@@ -43,14 +43,6 @@ export const Property = {
 /** Elements of a relation in old files, which lack the streams. */
 export const SHORT_RELATIONS = '3';
 export const END_SUFFIX = '#end';
-
-export type RootEvent = keyof typeof ROOT_EVENTS;
-/** What a reader takes. */
-export type ReadEvent = RootEvent | typeof NUMBER_EVENT;
-export const READ_EVENTS: Readonly<Record<ReadEvent, FieldSpec>> = {
-  ...ROOT_EVENTS,
-  [NUMBER_EVENT]: NUMBER_FIELDS,
-};
 
 /** `part` of `bytes`: which text of the event before. */
 export const Part = { NAME: 0, VALUE: 1 } as const;

@@ -1,10 +1,13 @@
 /** Values of a core's events at a cursor, by name. */
 import type { FrameCursor } from '../../format/frame.js';
 import { fieldSize } from '../../format/types.js';
+import { CPU, type EventContract, membersOf, ownFirst } from '../../protocols/index.js';
 import { readRaw, type Trace } from '../../reader/index.js';
-import { describeEvent, membersOf, ownFirst, type ProtocolEvent } from '../../semantics/common/describe.js';
+import { describeEvent, type ProtocolEvent } from '../../semantics/common/describe.js';
 import type { CpuCore } from '../../semantics/cpu/index.js';
 import { disassemble, type Xlen } from '../../semantics/cpu/riscv/index.js';
+
+const CONTRACTS: Readonly<Record<string, EventContract | undefined>> = CPU.events;
 
 /** The events of a core by name, those included that the conventions do not know. */
 export function eventsOf(trace: Trace, core: CpuCore): ReadonlyMap<string, ProtocolEvent> {
@@ -12,7 +15,7 @@ export function eventsOf(trace: Trace, core: CpuCore): ReadonlyMap<string, Proto
   const events = ownFirst(schema.events, membersOf(schema, core.scopeId), core.scopeId);
   const found = new Map<string, ProtocolEvent>();
   for (const { name } of events) {
-    const event = found.has(name) ? null : describeEvent(schema, events, name);
+    const event = found.has(name) ? null : describeEvent(schema, events, name, CONTRACTS[name]);
     if (event) found.set(name, event);
   }
   return found;

@@ -2,6 +2,7 @@
 
 import { UscopeError } from '../../base/errors.js';
 import type { DutProperties, Schema } from '../../format/types.js';
+import { CPU, fieldsOf } from '../../protocols/index.js';
 import { parsePeriod, SchemaBuilder } from '../../schema/index.js';
 import { NO_STAGE_LABEL } from '../../semantics/cpu/index.js';
 import {
@@ -131,24 +132,22 @@ function addCore(builder: SchemaBuilder, core: string, shape: PipelineShape): vo
       slots: Math.max(shape.slots, 1),
       kind: 'sparse',
       fields: {
-        entity_id: 'u32',
-        pc: 'u64',
-        inst_bits: 'u32',
+        ...fieldsOf(CPU.storages.entities, ['entity_id', 'pc', 'inst_bits', 'thread_id', 'gid']),
         thread_id: thread,
-        gid: 'u64',
-        ...(isKanata ? { log_id: 'u64' } : {}),
+        ...(isKanata ? fieldsOf(CPU.storages.entities, ['log_id']) : {}),
       },
     })
     .counter('committed_insns');
   addCpuEvents(scope, ['stage_transition']);
-  scope.event('annotate', { ...CPU_EVENTS.annotate, ...(isKanata ? { kind: 'u8' } : {}) });
-  scope.event('dependency', { ...CPU_EVENTS.dependency, ...(isKanata ? { type: 'u32' } : {}) });
+  const { annotate, dependency, retire, lane_start, lane_end, late_dependency } = CPU.events;
+  scope.event('annotate', isKanata ? fieldsOf(annotate) : CPU_EVENTS.annotate);
+  scope.event('dependency', isKanata ? fieldsOf(dependency) : CPU_EVENTS.dependency);
   addCpuEvents(scope, ['flush']);
   if (isKanata) {
     scope
-      .event('retire', { entity_id: 'u32', rid: 'u64', type: 'u32' })
-      .event('lane_start', { entity_id: 'u32', lane: 'u16', stage: 'string' })
-      .event('lane_end', { entity_id: 'u32', lane: 'u16', stage: 'string' })
-      .event('late_dependency', { consumer: 'u64', producer: 'u64', type: 'u32' });
+      .event('retire', fieldsOf(retire))
+      .event('lane_start', fieldsOf(lane_start))
+      .event('lane_end', fieldsOf(lane_end))
+      .event('late_dependency', fieldsOf(late_dependency));
   } else addCpuEvents(scope, ['mem_load', 'mem_store']);
 }

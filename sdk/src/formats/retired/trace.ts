@@ -2,6 +2,7 @@
 
 import { UscopeError } from '../../base/errors.js';
 import { Action, type Schema } from '../../format/types.js';
+import { CPU, fieldsOf } from '../../protocols/index.js';
 import { SchemaBuilder } from '../../schema/index.js';
 import type { TraceOutput } from '../../stream/trace-output.js';
 import type { TraceStats } from '../../writer/index.js';
@@ -10,7 +11,6 @@ import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import {
   addCpuEvents,
   addProperties,
-  CPU_EVENTS,
   cpuProperties,
   FLUSH_REASONS,
   PRIVILEGES,
@@ -346,14 +346,14 @@ function schemaOf({ harts, xlen, name, says }: RetiredShape, options: ReadonlyMa
       .storage('entities', {
         slots: SLOTS,
         kind: 'sparse',
-        fields: { entity_id: 'u32', pc: 'u64', inst_bits: 'u32', priv_level: 'privilege' },
+        fields: fieldsOf(CPU.storages.entities, ['entity_id', 'pc', 'inst_bits', 'priv_level']),
       })
-      .storage('regs', { slots: 32, kind: 'dense', fields: { value: 'u64' } })
+      .storage('regs', { slots: 32, kind: 'dense', fields: fieldsOf(CPU.storages.regs) })
       .counter('committed_insns');
     addCpuEvents(scope, ['stage_transition', 'flush']);
-    scope.event('annotate', { ...CPU_EVENTS.annotate, kind: 'u8' });
+    scope.event('annotate', fieldsOf(CPU.events.annotate));
     addCpuEvents(scope, ['trap']);
-    scope.event('interrupt', { ...CPU_EVENTS.interrupt, cause: 'u64' });
+    scope.event('interrupt', fieldsOf(CPU.events.interrupt));
     if (says.registers) addCpuEvents(scope, ['reg_write', 'freg_write', 'csr_write']);
     if (says.memory) addCpuEvents(scope, ['mem_write', 'mem_load']);
   }

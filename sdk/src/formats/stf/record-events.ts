@@ -5,6 +5,7 @@
 
 import { MAX_STRING_BYTES } from '../../format/record.js';
 import { qualifiedName, type Schema } from '../../format/types.js';
+import { CPU, fieldsOf } from '../../protocols/index.js';
 import { type Fields, SchemaBuilder, type ScopeBuilder } from '../../schema/index.js';
 import { SYNTHETIC_TIME } from '../../semantics/cpu/analysis/analyze.js';
 import { StringOutput } from '../../stream/string-remap.js';
@@ -154,7 +155,7 @@ function addHart(hart: ScopeBuilder): void {
     .storage('entities', {
       slots: ENTITY_SLOTS,
       kind: 'sparse',
-      fields: { entity_id: 'u32', pc: 'u64', inst_bits: 'u32' },
+      fields: fieldsOf(CPU.storages.entities, ['entity_id', 'pc', 'inst_bits']),
     })
     .counter('committed_insns');
   addCpuEvents(hart, ['stage_transition', 'annotate', 'dependency', 'flush', 'trap']);

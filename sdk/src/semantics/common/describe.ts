@@ -1,12 +1,6 @@
-/** What the protocols share: which definitions belong to a scope, where the fields of an event lie, and the names of stages. */
-import {
-  type ClockDef,
-  type EnumDef,
-  type EventDef,
-  FieldType,
-  NO_ID,
-  type Schema,
-} from '../../format/types.js';
+/** What the protocols share: where the fields of an event lie, and the names of stages. */
+import { type ClockDef, type EnumDef, type EventDef, FieldType, type Schema } from '../../format/types.js';
+import { type EventContract, isReadable, readableField } from '../../protocols/index.js';
 import { payloadLayout } from '../../reader/payload.js';
 
 /** What descriptions are derived from: a trace, or what a writer knows before there is one. */
@@ -16,7 +10,7 @@ export interface Described {
   dutProperty(key: string): string | undefined;
 }
 
-/** Where a field of an event lies in the payload. */
+/** The place of a field of an event in the payload. */
 export interface EventField {
   readonly offset: number;
   readonly type: FieldType;
@@ -30,46 +24,24 @@ export interface ProtocolEvent {
   readonly fields: ReadonlyMap<string, EventField>;
 }
 
-/** The scope and those below it that belong to no other protocol. */
-export function membersOf(schema: Schema, scopeId: number): ReadonlySet<number> {
-  const inside = new Set([scopeId]);
-  // Parents may follow their children.
-  for (let grown = true; grown; ) {
-    grown = false;
-    for (const scope of schema.scopes) {
-      if (inside.has(scope.scopeId) || scope.protocol !== null) continue;
-      if (scope.parentId === NO_ID || !inside.has(scope.parentId)) continue;
-      inside.add(scope.scopeId);
-      grown = true;
-    }
-  }
-  return inside;
-}
+/** For events that no protocol has. */
+const NO_CONTRACT: EventContract = { fields: {} };
 
-/** Definitions of the scopes given; what is in `scopeId` itself comes before what is below. */
-export function ownFirst<T extends { readonly scopeId: number }>(
-  defs: readonly T[],
-  inside: ReadonlySet<number>,
-  scopeId: number,
-): T[] {
-  return defs
-    .filter((def) => inside.has(def.scopeId))
-    .sort((a, b) => Number(b.scopeId === scopeId) - Number(a.scopeId === scopeId));
-}
-
-/** The first event of that name; null when there is none. */
+/** The first event of that name with its readable fields; null when there is none, or when it lacks one that the contract requires. */
 export function describeEvent(
   schema: Schema,
   events: readonly EventDef[],
   name: string,
+  contract: EventContract = NO_CONTRACT,
 ): ProtocolEvent | null {
   const def = events.find((event) => event.name === name);
-  if (!def) return null;
+  if (!def || !isReadable(def, contract)) return null;
   const { offsets } = payloadLayout(def.fields);
   const fields = new Map(
-    def.fields.map((field, index) => {
+    def.fields.flatMap((field, index) => {
+      if (readableField(def.fields, field.name, contract) < 0) return [];
       const labels = field.type === FieldType.ENUM ? (schema.enums[field.enumId] ?? null) : null;
-      return [field.name, { offset: offsets[index] ?? 0, type: field.type, labels }];
+      return [[field.name, { offset: offsets[index] ?? 0, type: field.type, labels }] as const];
     }),
   );
   return { def, fields };

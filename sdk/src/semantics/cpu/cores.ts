@@ -10,11 +10,10 @@ import {
   type StorageDef,
   scopePath,
 } from '../../format/types.js';
+import { CPU, isReadable, membersOf, ownFirst, readableField } from '../../protocols/index.js';
 import {
   type Described,
   describeEvent,
-  membersOf,
-  ownFirst,
   type ProtocolEvent,
   scopeProperty,
   stageLookup,
@@ -25,7 +24,7 @@ import { xlenOfIsa } from './riscv/isa.js';
 
 export type { EventField } from '../common/describe.js';
 
-export const CPU_PROTOCOL = 'cpu';
+export const CPU_PROTOCOL = CPU.protocol;
 
 /** Label of a stage that `cpu.pipeline_stages` leaves out: an instruction that enters it is in no stage from then on. */
 export const NO_STAGE_LABEL = 'none';
@@ -45,7 +44,11 @@ export interface CoreEntities {
   readonly threadField: number;
 }
 
-export type CoreEventName = 'stage_transition' | 'annotate' | 'dependency' | 'flush' | 'stall' | 'trap';
+type CpuEvents = typeof CPU.events;
+/** Events that are part of what is known of an instruction. */
+export type CoreEventName = {
+  [Name in keyof CpuEvents]: CpuEvents[Name] extends { readonly isFollowed: true } ? Name : never;
+}[keyof CpuEvents];
 
 export interface CpuCore {
   /** Scope path without the root: `core0`, `soc/tile1/core0`; the scope's own name where the root itself is the core. */
@@ -69,14 +72,9 @@ export interface CpuCore {
   stageOf(value: number): number;
 }
 
-const EVENT_NAMES: readonly CoreEventName[] = [
-  'stage_transition',
-  'annotate',
-  'dependency',
-  'flush',
-  'stall',
-  'trap',
-];
+const EVENT_NAMES = Object.entries(CPU.events)
+  .filter(([, event]) => 'isFollowed' in event)
+  .map(([name]) => name as CoreEventName);
 
 /** Every core of a trace, in the order of the schema. */
 export function findCores(trace: Described): CpuCore[] {
@@ -151,7 +149,7 @@ function describeCore(trace: Described, scopeId: number): CpuCore {
   const clock = trace.clockOf(scopeId);
   const path = scopePath(schema, scopeId);
   const isa = scopeProperty(trace, path, 'cpu.isa');
-  const stageEvent = describeEvent(schema, events, 'stage_transition');
+  const stageEvent = describeEvent(schema, events, 'stage_transition', CPU.events.stage_transition);
   const labels = stageEvent?.fields.get('stage')?.labels ?? null;
   const listed = scopeProperty(trace, path, 'cpu.pipeline_stages');
   const none = noStageOf(listed, labels);
@@ -170,13 +168,12 @@ function describeCore(trace: Described, scopeId: number): CpuCore {
     entities: catalog ? describeEntities(catalog) : null,
     events: new Map(
       EVENT_NAMES.flatMap((name) => {
-        const event = describeEvent(schema, events, name);
+        const event = describeEvent(schema, events, name, CPU.events[name]);
         return event ? [[name, event] as const] : [];
       }),
     ),
     buffers: storages.filter(
-      (storage) =>
-        (storage.flags & SF_BUFFER) !== 0 && storage.fields.some((field) => field.name === 'entity_id'),
+      (storage) => (storage.flags & SF_BUFFER) !== 0 && isReadable(storage, CPU.shapes.buffer),
     ),
     counters: storages.filter((storage) => isCounterStorage(storage)),
     stageOf: (value) => (value === none?.value ? NO_STAGE : lookUp(value)),
@@ -195,7 +192,7 @@ function noStageOf(
 
 function describeEntities(def: StorageDef): CoreEntities | null {
   if ((def.flags & SF_SPARSE) === 0) return null;
-  const index = (name: string): number => def.fields.findIndex((field) => field.name === name);
+  const index = (name: string): number => readableField(def.fields, name, CPU.storages.entities);
   return {
     def,
     idField: index('entity_id'),

@@ -11,11 +11,10 @@ import {
   type StorageDef,
   scopePath,
 } from '../../format/types.js';
+import { isReadable, membersOf, NOC, ownFirst, readableField } from '../../protocols/index.js';
 import type { Trace } from '../../reader/index.js';
 import {
   describeEvent,
-  membersOf,
-  ownFirst,
   type ProtocolEvent,
   scopeProperty,
   stageLookup,
@@ -23,30 +22,17 @@ import {
 } from '../common/describe.js';
 import type { Catalog } from '../lifecycle/segments.js';
 
-export const NOC_PROTOCOL = 'noc';
+export const NOC_PROTOCOL = NOC.protocol;
 const CATALOG_NAME = 'transactions';
-const ID_NAME = 'txn_id';
+const ID_NAME = NOC.id;
 const STAGES_KEY = 'noc.pipeline_stages';
 const HANDOFF_NAME = 'txn_handoff';
 
-export type NocEventName =
-  | 'stage_transition'
-  | 'annotate'
-  | 'beat'
-  | 'retry'
-  | 'timeout'
-  | 'link_credit'
-  | 'arb_decision';
+export type NocEventName = Exclude<keyof typeof NOC.events, typeof HANDOFF_NAME>;
 
-const EVENT_NAMES: readonly NocEventName[] = [
-  'stage_transition',
-  'annotate',
-  'beat',
-  'retry',
-  'timeout',
-  'link_credit',
-  'arb_decision',
-];
+const EVENT_NAMES = Object.keys(NOC.events).filter(
+  (name) => name !== HANDOFF_NAME,
+) as readonly NocEventName[];
 
 /** The catalog of transactions in flight. */
 export interface NocTransactions extends Catalog {
@@ -85,7 +71,7 @@ export interface NocNetwork {
 /** Every network of a trace, routers included, in the order of the schema. */
 export function findNetworks(trace: Trace): NocNetwork[] {
   return trace.schema.scopes
-    .filter(({ protocol }) => protocol === NOC_PROTOCOL || protocol?.startsWith(`${NOC_PROTOCOL}.`))
+    .filter(({ protocol }) => protocol === NOC_PROTOCOL || protocol?.startsWith(NOC.prefix))
     .map(({ scopeId }) => describeNetwork(trace, scopeId));
 }
 
@@ -119,7 +105,7 @@ function describeNetwork(trace: Trace, scopeId: number): NocNetwork {
   const clock = trace.clockOf(scopeId);
   const found = new Map<NocEventName, ProtocolEvent>();
   for (const eventName of EVENT_NAMES) {
-    const event = describeEvent(schema, events, eventName);
+    const event = describeEvent(schema, events, eventName, NOC.events[eventName]);
     if (event) found.set(eventName, event);
   }
   const labels = found.get('stage_transition')?.fields.get('stage')?.labels ?? null;
@@ -135,7 +121,7 @@ function describeNetwork(trace: Trace, scopeId: number): NocNetwork {
     events: found,
     handoff: handoffOf(schema, scopeId, events),
     buffers: storages.filter(
-      ({ flags, fields }) => (flags & SF_BUFFER) !== 0 && fields.some((field) => field.name === ID_NAME),
+      (storage) => (storage.flags & SF_BUFFER) !== 0 && isReadable(storage, NOC.shapes.buffer),
     ),
     stageOf: stageLookup(stages, labels),
   };
@@ -150,7 +136,7 @@ function stageList(trace: Trace, path: string, protocol: string | null): string 
 function describeCatalog(schema: Schema, storages: readonly StorageDef[]): NocTransactions | null {
   const def = storages.find((storage) => storage.name === CATALOG_NAME);
   if (!def || (def.flags & SF_SPARSE) === 0) return null;
-  const index = (name: string): number => def.fields.findIndex((field) => field.name === name);
+  const index = (name: string): number => readableField(def.fields, name, NOC.storages.transactions);
   const opcode = def.fields[index('opcode')];
   const labels = opcode?.type === FieldType.ENUM ? schema.enums[opcode.enumId] : undefined;
   return {
@@ -169,17 +155,18 @@ function describeCatalog(schema: Schema, storages: readonly StorageDef[]): NocTr
 
 /** A handoff belongs to a scope above both that take part: the nearest that has the event. */
 function handoffOf(schema: Schema, scopeId: number, own: readonly EventDef[]): ProtocolEvent | null {
-  const inside = describeEvent(schema, own, HANDOFF_NAME);
+  const inside = describeEvent(schema, own, HANDOFF_NAME, NOC.events.txn_handoff);
   let id = scopeId;
   for (let depth = 0; depth <= schema.scopes.length; depth++) {
     const scope = schema.scopes[id];
     if (!scope) break;
     const here = schema.events.filter((event) => event.scopeId === id);
-    const found = describeEvent(schema, here, HANDOFF_NAME) ?? (id === scopeId ? inside : null);
+    const found =
+      describeEvent(schema, here, HANDOFF_NAME, NOC.events.txn_handoff) ?? (id === scopeId ? inside : null);
     if (found) return found;
     if (scope.parentId === NO_ID) break;
     id = scope.parentId;
   }
   const rootLevel = schema.events.filter((event) => event.scopeId === NO_ID);
-  return describeEvent(schema, rootLevel, HANDOFF_NAME);
+  return describeEvent(schema, rootLevel, HANDOFF_NAME, NOC.events.txn_handoff);
 }

@@ -3,6 +3,7 @@ import { UscopeError } from '../../base/errors.js';
 import { CursorItem, type FrameCursor } from '../../format/frame.js';
 import { type EnumDef, type EventDef, FieldType } from '../../format/types.js';
 import { joinPieces, logicalFields, wideText } from '../../format/wide-fields.js';
+import { membersOf } from '../../protocols/index.js';
 import {
   checkConditionValues,
   interpret,
@@ -13,7 +14,6 @@ import {
   type Trace,
 } from '../../reader/index.js';
 import { placeInSegment } from '../../reader/segment-loader.js';
-import { membersOf } from '../common/describe.js';
 import type { CpuCore } from '../cpu/cores.js';
 import type { EventTerm, FieldCondition } from './pattern.js';
 

@@ -1,5 +1,7 @@
 /** The likely causes in a tracer, and what to do. */
 export const CAUSES = {
+  protocol:
+    'the schema uses a name of the protocol for something else: correct it as the message says, or give your own storage or event another name',
   reads:
     'the tracer takes the read mask of the interface for a load, but the core drives it for other instructions too (Ibex does): record an access only for instructions that are loads by their opcode',
   writes:

@@ -1,6 +1,7 @@
 /** One core: is what its trace says of instructions, stages, accesses and counters plausible? */
 import type { FrameCursor } from '../../format/frame.js';
 import { Action, type EventDef, type Schema, type StorageDef } from '../../format/types.js';
+import { CPU, isReadable } from '../../protocols/index.js';
 import {
   INSTRUCTION_CLASSES,
   type InstructionClass,
@@ -88,7 +89,8 @@ export class CoreExamination {
     this.handleStalls();
     for (const def of events) {
       if (def.name === 'interrupt') this.handlers.set(def.eventTypeId, () => this.leave());
-      if ((def.name === 'mem_read' || def.name === 'mem_write') && def.fields[0]?.name === 'entity_id')
+      if (def.name !== 'mem_read' && def.name !== 'mem_write') continue;
+      if (isReadable(def, CPU.events[def.name]) && def.fields[0]?.name === CPU.id)
         this.handlers.set(def.eventTypeId, (cursor) => this.access(cursor, def.name === 'mem_read'));
     }
   }

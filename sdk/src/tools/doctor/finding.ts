@@ -1,6 +1,17 @@
 /** What `uscope doctor` finds implausible, and what in a tracer is the likely cause. */
 
-export type FindingKind = 'clock' | 'loads' | 'stages' | 'ids' | 'counters' | 'order' | 'flow' | 'width';
+export const FINDING_KINDS = [
+  'protocol',
+  'clock',
+  'loads',
+  'stages',
+  'ids',
+  'counters',
+  'order',
+  'flow',
+  'width',
+] as const;
+export type FindingKind = (typeof FINDING_KINDS)[number];
 
 export interface DoctorFinding {
   readonly kind: FindingKind;
@@ -10,7 +21,7 @@ export interface DoctorFinding {
   readonly detail: string;
   /** How often; 1 for what is said of the trace as a whole. */
   readonly count: number;
-  /** Where it is seen first; null where there is no such place. */
+  /** The first time it is seen; null where there is no such time. */
   readonly firstTimePs: bigint | null;
   /** The likely cause in the tracer, and what to do. */
   readonly cause: string;

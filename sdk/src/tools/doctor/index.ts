@@ -1,7 +1,10 @@
 /** What is implausible in a trace, with the likely cause in its tracer. It reads the trace once. */
+import { appendAll } from '../../base/arrays.js';
+import { checkProtocol, findingText, isContradiction, type ProtocolFinding } from '../../protocols/index.js';
 import type { Trace } from '../../reader/index.js';
 import { FrameTimes, type PeriodMismatch, sampledClock } from '../../reader/queries/frame-times.js';
 import { findCores } from '../../semantics/cpu/cores.js';
+import { CAUSES } from './causes.js';
 import { CoreExamination } from './core.js';
 import type { DoctorFinding } from './finding.js';
 
@@ -10,7 +13,7 @@ export type { DoctorFinding, FindingKind } from './finding.js';
 export interface DoctorReport {
   readonly cores: readonly string[];
   readonly findings: readonly DoctorFinding[];
-  /** Why some examinations were left out; empty: none was. */
+  /** Why some examinations were left out, and what cannot be shown; empty: nothing. */
   readonly leftOut: readonly string[];
 }
 
@@ -44,12 +47,26 @@ export async function examineTrace(
   if (!trace.isComplete) leftOut.push('the trace is not complete: what never ends is not looked for');
   if (others.length > 0) leftOut.push('the trace has several clocks: whether they fit is not looked at');
   if (cores.length === 0) leftOut.push('the trace has no core: instructions and counters are not looked at');
+  const contract = checkProtocol(trace.schema, trace.dut);
+  appendAll(leftOut, contract.filter((one) => !isContradiction(one)).map(findingText));
   const sampled = sampledClock(trace.schema);
   const findings = [
+    ...contract.filter(isContradiction).map(contractFinding),
     ...(sampled ? clockFindings(times.mismatch(sampled.name)) : []),
     ...examinations.flatMap((one) => one.findings(trace.isComplete, times.cycles)),
   ];
   return { cores: cores.map(({ name }) => name), findings, leftOut };
+}
+
+function contractFinding(finding: ProtocolFinding): DoctorFinding {
+  return {
+    kind: 'protocol',
+    core: null,
+    detail: findingText(finding),
+    count: 1,
+    firstTimePs: null,
+    cause: CAUSES.protocol,
+  };
 }
 
 function clockFindings(mismatch: PeriodMismatch | null): DoctorFinding[] {

@@ -1,6 +1,7 @@
 /** `rvfi: PREFIX`: the pins of the RISC-V Formal Interface, by their names after the prefix, become a core that retires instructions. */
 
 import { UscopeError } from '../../../base/errors.js';
+import { CPU, fieldsOf } from '../../../protocols/index.js';
 import type { SchemaBuilder, ScopeBuilder } from '../../../schema/index.js';
 import { CPU_EVENTS, cpuProperties, FLUSH_REASONS, PRIVILEGES } from '../../common/cpu-scope.js';
 import type { PlanScope } from '../sampling/plan-scope.js';
@@ -13,16 +14,7 @@ export function rvfiEnums(builder: SchemaBuilder): void {
     .enum('pipeline_stage', ['retire'])
     .enum('flush_reason', FLUSH_REASONS)
     .enum('privilege', PRIVILEGES)
-    .enum('rvfi_violation', [
-      'order_gap',
-      'order_repeated',
-      'order_tie',
-      'pc_mismatch',
-      'register_mismatch',
-      'x0_not_zero',
-      'after_halt',
-      'unknown_value',
-    ]);
+    .enum('rvfi_violation', CPU.enums.rvfi_violation);
 }
 
 /** @throws UscopeError CONVERT_OPTION for pins that are missing or of other widths */
@@ -79,17 +71,9 @@ function declare(scope: ScopeBuilder): void {
   scope.storage('entities', {
     slots: ENTITY_SLOTS,
     kind: 'sparse',
-    fields: {
-      entity_id: 'u32',
-      pc: 'u64',
-      inst_bits: 'u32',
-      order: 'u64',
-      priv_level: 'privilege',
-      is_compressed: 'bool',
-      ixl: 'u8',
-    },
+    fields: fieldsOf(CPU.storages.entities, ENTITY_FIELDS),
   });
-  scope.storage('regs', { slots: 32, kind: 'dense', fields: { value: 'u64' } });
+  scope.storage('regs', { slots: 32, kind: 'dense', fields: fieldsOf(CPU.storages.regs) });
   for (const name of COUNTERS) scope.counter(name);
   for (const [name, fields] of Object.entries(EVENTS)) scope.event(name, fields);
 }
@@ -151,18 +135,27 @@ export const COUNTERS = [
   'missing_insns',
 ] as const;
 export type RvfiCounter = (typeof COUNTERS)[number];
+const ENTITY_FIELDS = [
+  'entity_id',
+  'pc',
+  'inst_bits',
+  'order',
+  'priv_level',
+  'is_compressed',
+  'ixl',
+] as const;
 export const EVENTS = {
   stage_transition: CPU_EVENTS.stage_transition,
   flush: CPU_EVENTS.flush,
   trap: CPU_EVENTS.trap,
   interrupt: CPU_EVENTS.interrupt,
-  halt: { entity_id: 'u32' },
+  halt: fieldsOf(CPU.events.halt),
   reg_write: CPU_EVENTS.reg_write,
-  mem_read: CPU_EVENTS.mem_write,
+  mem_read: fieldsOf(CPU.events.mem_read),
   mem_write: CPU_EVENTS.mem_write,
-  violation: { code: 'rvfi_violation', channel: 'u8', order: 'u64', expected: 'u64', found: 'u64' },
-  clock_period: { expected_ps: 'u64', found_ps: 'u64' },
-} as const;
+  violation: fieldsOf(CPU.events.violation),
+  clock_period: fieldsOf(CPU.events.clock_period),
+};
 export type RvfiEvent = keyof typeof EVENTS;
 export const MEMBERS = ['entities', 'regs', ...COUNTERS, ...Object.keys(EVENTS)];
 export const ENTITY_SLOTS = 64;

@@ -1,11 +1,10 @@
 /** What the kinds of a map's entries are planned with: a scope that collects, and an entry that is read. */
 import { UscopeError } from '../../../base/errors.js';
-import { FieldType } from '../../../format/types.js';
 import type { SchemaBuilder, ScopeBuilder } from '../../../schema/index.js';
 import { isName, NAME_RULE } from '../../../schema/names.js';
 import type { FixedKeys, NodeReader } from '../../../schema/node-reader.js';
 import type { Entry } from '../../../schema/yaml-source.js';
-import { FtrTag, PHASE_NAMES, RECORDING_PROTOCOL, ROOT_EVENTS, TYPE_NAMES } from '../../common/recording.js';
+import { addRecordingScope, FtrTag } from '../../common/recording.js';
 import type { VcdSignal } from '../read/header.js';
 import { type Condition, parseCondition } from './condition.js';
 import { type FieldPiece, piecesOf } from './fields.js';
@@ -163,14 +162,6 @@ export class EntryReader {
 export const TRANSACTION_SCOPE = 'tr';
 const KIND = 'channel';
 const ACCEPTED = 'transfer';
-const WORDS: ReadonlyMap<FieldType | string, string> = new Map<FieldType | string, string>([
-  [FieldType.U8, 'u8'],
-  [FieldType.U16, 'u16'],
-  [FieldType.U32, 'u32'],
-  [FieldType.U64, 'u64'],
-  [FieldType.STRING_REF, 'string'],
-]);
-
 /** The scope of all transactions of a conversion. */
 export class TransactionPlan {
   /** Names of the channels: a stream and its generator each. */
@@ -178,14 +169,7 @@ export class TransactionPlan {
 
   addScope(builder: SchemaBuilder, clock: string): void {
     if (this.streams.length === 0) return;
-    builder.enum('ftr_phase', PHASE_NAMES).enum('ftr_type', TYPE_NAMES);
-    const scope = builder.scope(TRANSACTION_SCOPE, { protocol: RECORDING_PROTOCOL, clock });
-    for (const [event, fields] of Object.entries(ROOT_EVENTS)) {
-      scope.event(
-        event,
-        Object.fromEntries(fields.map(([field, type]) => [field, WORDS.get(type) ?? String(type)])),
-      );
-    }
+    addRecordingScope(builder, clock, TRANSACTION_SCOPE);
   }
 
   /** Streams and generators are declared before the first transaction. */

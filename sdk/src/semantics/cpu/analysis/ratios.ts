@@ -1,4 +1,5 @@
 /** Branch and cache figures from counters, by the names that designs give them. */
+import { CPU } from '../../../protocols/index.js';
 import type {
   CounterCheck,
   CounterFigures,
@@ -9,29 +10,16 @@ import type {
 } from './report.js';
 
 /** Names in order of preference. */
-export const CYCLE_COUNTERS = ['cycles', 'cycles_active', 'active_cycles', 'clock_cycles'];
-export const RETIRED_COUNTERS = [
-  'committed_insns',
-  'committed',
-  'committed_instructions',
-  'retired_insns',
-  'retired',
-  'retired_instructions',
-  'instret',
-];
-const FETCHED_COUNTERS = ['fetched_insns', 'fetched', 'fetched_instructions'];
-const SQUASHED_COUNTERS = ['squashed_insns', 'squashed', 'squashed_instructions'];
-const FLUSH_COUNTERS = ['flushes', 'pipeline_flushes'];
-const MISPREDICT_COUNTERS = [
-  'mispredicts',
-  'branch_mispredicts',
-  'bp_misses',
-  'branch_misses',
-  'mispredictions',
-  'branch_mispredictions',
-];
-const BRANCH_COUNTERS = ['bp_lookups', 'branches', 'branch_insns', 'committed_branches', 'retired_branches'];
-const TAKEN_COUNTERS = ['branches_taken', 'taken_branches'];
+const named = (counter: keyof typeof CPU.counters): readonly string[] => [counter, ...CPU.counters[counter]];
+
+export const CYCLE_COUNTERS = named('cycles');
+export const RETIRED_COUNTERS = named('committed_insns');
+const FETCHED_COUNTERS = named('fetched_insns');
+const SQUASHED_COUNTERS = named('squashed_insns');
+const FLUSH_COUNTERS = named('flushes');
+const MISPREDICT_COUNTERS = named('mispredicts');
+const BRANCH_COUNTERS = named('bp_lookups');
+const TAKEN_COUNTERS = named('branches_taken');
 const ACCESS_SUFFIXES = ['accesses', 'access', 'references', 'refs', 'lookups', 'requests', 'reqs'];
 const MISPREDICT_REASON = 'mispredict';
 
