@@ -31,6 +31,7 @@ const choose = chooser(4711);
 
 interface Hook {
   ask(kind: string, args: unknown): Promise<unknown>;
+  askTransactions(args: object): Promise<unknown>;
   tracks(): WindowAnswer | null;
   layout(): { sizes: Record<string, number>; shown: Record<string, boolean> };
 }
@@ -214,10 +215,8 @@ describe.skipIf(lacks('chromium', chromiumPath !== null))('tracks', () => {
     const to = 20_400;
     const answer = (await page.evaluate(
       async (args) => {
-        const found = (await (window as unknown as { __uscope: Hook }).__uscope.ask(
-          'transactions',
-          args,
-        )) as TransactionAnswer;
+        const { askTransactions } = (window as unknown as { __uscope: Hook }).__uscope;
+        const found = (await askTransactions(args)) as TransactionAnswer;
         const { birth, end, port, id, stageCycle, details } = found.list!;
         return {
           birth: [...birth],

@@ -11,8 +11,9 @@ export function moduleOnce(bytes: () => Uint8Array<ArrayBuffer>): () => WebAssem
 }
 
 function compile(bytes: () => Uint8Array<ArrayBuffer>): WebAssembly.Module {
+  const code = bytes();
   try {
-    return new WebAssembly.Module(bytes());
+    return new WebAssembly.Module(code);
   } catch (cause) {
     throw new UscopeError(
       'ENV_KERNEL',

@@ -69,7 +69,7 @@ function start(): void {
     return;
   }
   document.title = `${a.name}, ${b.name} – µScope`;
-  const thread = new Thread('compare-data.js', 'compare', take, (what) => {
+  const thread = new Thread('compare-data.js', [], 'compare', take, (what) => {
     problems.value = [...problems.value, threadProblem(what)];
   });
   const request: CompareRequest = {

@@ -1,4 +1,4 @@
-/** The answering side: questions of the page and of the drawing worker, each by itself, so that a long one does not hold up the others. */
+/** The answering side: questions of the page, each by itself, so that a long one does not hold up the others. */
 import { describeProblem } from './problems.js';
 import type { AskMessage, AskReply } from './protocol.js';
 import type { Question, QuestionContext } from './questions/question.js';
@@ -6,7 +6,7 @@ import type { Question, QuestionContext } from './questions/question.js';
 export type Reply = (message: AskReply, transfer: Transferable[]) => void;
 
 export class Answerer {
-  private readonly open = new Map<string, AbortController>();
+  private readonly open = new Map<number, AbortController>();
 
   /** @param context rejects when the trace cannot be opened */
   constructor(
@@ -16,21 +16,15 @@ export class Answerer {
     context.catch(() => undefined);
   }
 
-  /** Whether something waits for an answer. */
-  get isBusy(): boolean {
-    return this.open.size > 0;
-  }
-
-  /** @param asker distinguishes those who count the ids */
-  take(message: AskMessage, asker: string, reply: Reply): void {
-    const key = `${asker} ${message.id}`;
+  take(message: AskMessage, reply: Reply): void {
+    const { id } = message;
     if (message.type === 'cancel') {
-      this.open.get(key)?.abort();
+      this.open.get(id)?.abort();
       return;
     }
     const controller = new AbortController();
-    this.open.set(key, controller);
-    void this.answer(message, controller.signal, reply).finally(() => this.open.delete(key));
+    this.open.set(id, controller);
+    void this.answer(message, controller.signal, reply).finally(() => this.open.delete(id));
   }
 
   private async answer(

@@ -1,6 +1,6 @@
-/** The asking side of questions to the data worker, in the page and in the drawing worker. */
+/** The asking side of questions to a thread that reads the trace. */
 import type { AskMessage, AskReply, Problem } from './protocol.js';
-import type { Answer, Args, QuestionKind } from './questions/table.js';
+import type { Answer, Args } from './questions/table.js';
 
 /** What a question could not be answered for. */
 export class AskError extends Error {
@@ -9,31 +9,36 @@ export class AskError extends Error {
   }
 }
 
-export type Ask = <K extends QuestionKind>(
+/** Asks one of the questions of a table. */
+export type Ask<Questions> = <K extends keyof Questions & string>(
   kind: K,
-  args: Args<K>,
+  args: Args<Questions[K]>,
   signal?: AbortSignal | null,
-) => Promise<Answer<K>>;
+) => Promise<Answer<Questions[K]>>;
 
 interface Waiting {
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
 
-export class Asker {
+export class Asker<Questions> {
   private readonly waiting = new Map<number, Waiting>();
   private nextId = 0;
 
   constructor(private readonly post: (message: AskMessage) => void) {}
 
   /**
-   * One question, one answer. With a signal that fires the promise rejects at once with its reason, and the data worker stops.
+   * One question, one answer. With a signal that fires the promise rejects at once with its reason, and the thread stops.
    * @throws AskError what the reader says
    */
-  readonly ask: Ask = <K extends QuestionKind>(kind: K, args: Args<K>, signal: AbortSignal | null = null) => {
+  readonly ask: Ask<Questions> = <K extends keyof Questions & string>(
+    kind: K,
+    args: Args<Questions[K]>,
+    signal: AbortSignal | null = null,
+  ) => {
     if (signal?.aborted) return Promise.reject(signal.reason);
     const id = this.nextId++;
-    return new Promise<Answer<K>>((resolve, reject) => {
+    return new Promise<Answer<Questions[K]>>((resolve, reject) => {
       const cancel = (): void => {
         this.waiting.delete(id);
         this.post({ type: 'cancel', id });
@@ -44,7 +49,7 @@ export class Asker {
       this.waiting.set(id, {
         resolve: (value) => {
           done();
-          resolve(value as Answer<K>);
+          resolve(value as Answer<Questions[K]>);
         },
         reject: (error) => {
           done();

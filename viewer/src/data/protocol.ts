@@ -1,9 +1,8 @@
-/** What the three threads of the page say to each other. */
+/** What the threads of the page say to each other. */
 import type { RowBlock } from '../model/blocks.js';
 import type { Growth } from '../model/growth.js';
 import type { SumsPart, SumsShape } from '../model/sums.js';
 import type { TraceSchema } from './library.js';
-import type { QuestionKind } from './questions/table.js';
 
 /** A trace to open: a URL, or a file the user dropped on the page. */
 export type TraceOrigin =
@@ -72,26 +71,30 @@ export interface Problem {
   readonly isFatal: boolean;
 }
 
-/** Page or drawing worker → data worker: questions of `questions/`. */
+/** Page → data worker or question worker: questions of `questions/`. */
 export type AskMessage =
-  | { readonly type: 'ask'; readonly id: number; readonly kind: QuestionKind; readonly args: unknown }
+  | { readonly type: 'ask'; readonly id: number; readonly kind: string; readonly args: unknown }
   /** The answer is not wanted any more: there will be none. */
   | { readonly type: 'cancel'; readonly id: number };
 
-/** Data worker → who asked: exactly one, unless the question was cancelled. */
+/** Back: exactly one, unless the question was cancelled. */
 export type AskReply =
   | { readonly type: 'answer'; readonly id: number; readonly answer: unknown }
   | { readonly type: 'refused'; readonly id: number; readonly problem: Problem };
 
-/** Page → data worker. */
-export interface OpenRequest {
+/** Page → question worker. */
+export interface OpenQuestions {
   readonly type: 'open';
   readonly origin: TraceOrigin;
   readonly core: string | null;
+}
+
+/** Page → data worker. */
+export interface OpenRequest extends OpenQuestions {
   /** Of the axis, where the trace has no core; `time`: picoseconds. */
   readonly clock: string | null;
-  /** To the drawing worker; null: the thread only answers questions. */
-  readonly port: MessagePort | null;
+  /** To the drawing worker. */
+  readonly port: MessagePort;
 }
 
 /** Data worker → page. */
@@ -129,7 +132,6 @@ export interface Want {
 
 /** Data worker → drawing worker. */
 export type DataMessage =
-  | AskReply
   | { readonly type: 'trace'; readonly info: TraceInfo }
   | { readonly type: 'grown'; readonly growth: Growth }
   | { readonly type: 'block'; readonly block: RowBlock }

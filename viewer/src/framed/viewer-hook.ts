@@ -1,10 +1,10 @@
 /** A viewer in a frame, as pages with several of them drive it: what its page offers to scripts (page/main.tsx). */
 import type { TraceInfo } from '../data/protocol.js';
-import type { Answer, Args, QuestionKind } from '../data/questions/table.js';
 import type { SceneState } from '../drawing/protocol.js';
 import type { Settings } from '../drawing/settings.js';
 import type { Command } from '../model/commands.js';
 import type { RowDetails } from '../model/row.js';
+import type { TransactionAnswer, TransactionArgs } from '../model/transactions.js';
 
 export interface ViewerHook {
   state(): SceneState | null;
@@ -15,7 +15,7 @@ export interface ViewerHook {
   run(command: Command): void;
   describe(row: number): Promise<RowDetails | null>;
   /** null: the trace is not open yet. */
-  ask<K extends QuestionKind>(kind: K, args: Args<K>): Promise<Answer<K>> | null;
+  askTransactions(args: TransactionArgs): Promise<TransactionAnswer> | null;
 }
 
 /** null: its page is not there yet. */

@@ -1,7 +1,9 @@
 /** The two threads of one picture. */
 import { type Ask, Asker } from '../data/asker.js';
+import { INDEX_KERNEL } from '../data/index-kernel.js';
 import { threadProblem } from '../data/problems.js';
 import type { DataReport, OpenRequest, TraceOrigin } from '../data/protocol.js';
+import type { QuickQuestions } from '../data/questions/table.js';
 import type { CanvasSize, SceneReport, SceneRequest, SceneState } from '../drawing/protocol.js';
 import type { Command } from '../model/commands.js';
 import { grown } from '../model/growth.js';
@@ -16,7 +18,14 @@ import { info, pictureSize, settings, state, tell, wantedSources, writerGone } f
 import { Thread } from './thread.js';
 
 /** An expression may take for ever; statistics look at the signal after each segment. */
-const PATIENCE_MS = { search: 60, statistics: 2000, 'run statistics': 2000, profile: 2000 } as const;
+const PATIENCE_MS = {
+  search: 60,
+  statistics: 2000,
+  'run statistics': 2000,
+  profile: 2000,
+  transactions: 2000,
+  text: 2000,
+} as const;
 
 const WRITER_GONE: Readonly<Record<string, string>> = {
   VIEW_ABANDONED: 'not written any more',
@@ -39,7 +48,7 @@ export interface EngineStart {
 export class Engine {
   private readonly data: Thread;
   private readonly scene: Thread;
-  private readonly asker: Asker;
+  private readonly asker: Asker<QuickQuestions>;
   private readonly helpers = new Map<string, Helper>();
   private readonly asked = new Map<number, (details: RowDetails | null) => void>();
   private readonly pictures = new Map<
@@ -52,8 +61,20 @@ export class Engine {
   constructor(private readonly start: EngineStart) {
     const { canvas, minimap } = start;
     const failed = (what: string): void => this.fail(what);
-    this.data = new Thread('data.js', 'data', (report: DataReport) => this.takeData(report), failed);
-    this.scene = new Thread('drawing.js', 'drawing', (report: SceneReport) => this.takeScene(report), failed);
+    this.data = new Thread(
+      'data.js',
+      [INDEX_KERNEL],
+      'data',
+      (report: DataReport) => this.takeData(report),
+      failed,
+    );
+    this.scene = new Thread(
+      'drawing.js',
+      [],
+      'drawing',
+      (report: SceneReport) => this.takeScene(report),
+      failed,
+    );
     this.asker = new Asker((message) => this.data.post(message));
     const { port1, port2 } = new MessageChannel();
     const canvases = [canvas.transferControlToOffscreen(), minimap.transferControlToOffscreen()] as const;
@@ -90,8 +111,8 @@ export class Engine {
     this.observer.observe(minimap);
   }
 
-  /** A question to the trace: `data/questions`. */
-  get ask(): Ask {
+  /** A quick question to the trace: `data/questions`. */
+  get ask(): Ask<QuickQuestions> {
     return this.asker.ask;
   }
 

@@ -1,15 +1,16 @@
 /** A second reader of the trace for what may take long: it can be ended, whatever it does. */
 
 import { type Ask, Asker } from '../data/asker.js';
+import { INDEX_KERNEL } from '../data/index-kernel.js';
 import { threadProblem } from '../data/problems.js';
-import type { AskReply, OpenRequest, TraceOrigin } from '../data/protocol.js';
-import type { Answer, Args, QuestionKind } from '../data/questions/table.js';
+import type { AskReply, OpenQuestions, TraceOrigin } from '../data/protocol.js';
+import type { Answer, Args, LongQuestions } from '../data/questions/table.js';
 import { addProblem } from './problems.js';
 import { Thread } from './thread.js';
 
 export class Helper {
   private worker: Thread | null = null;
-  private asker: Asker | null = null;
+  private asker: Asker<LongQuestions> | null = null;
   /** Until it is known whether a worker that was to stop has stopped. */
   private checking: Promise<void> = Promise.resolve();
 
@@ -20,12 +21,12 @@ export class Helper {
     private readonly trace: { readonly origin: TraceOrigin; readonly core: string | null },
   ) {}
 
-  /** As `Engine.ask`. It starts with the first question. @throws AskError */
-  readonly ask: Ask = async <K extends QuestionKind>(
+  /** It starts with the first question. @throws AskError */
+  readonly ask: Ask<LongQuestions> = async <K extends keyof LongQuestions>(
     kind: K,
-    args: Args<K>,
+    args: Args<LongQuestions[K]>,
     signal: AbortSignal | null = null,
-  ): Promise<Answer<K>> => {
+  ): Promise<Answer<LongQuestions[K]>> => {
     await this.checking;
     const asker = this.asker ?? this.start();
     try {
@@ -42,12 +43,14 @@ export class Helper {
     this.asker = null;
   }
 
-  private start(): Asker {
-    const asker: Asker = new Asker((message) => worker.post(message));
+  private start(): Asker<LongQuestions> {
+    const asker: Asker<LongQuestions> = new Asker((message) => worker.post(message));
     const take = (reply: AskReply): void => asker.take(reply);
-    const worker = new Thread('data.js', this.name, take, (what) => addProblem(threadProblem(what)));
+    const worker = new Thread('questions.js', [INDEX_KERNEL], this.name, take, (what) =>
+      addProblem(threadProblem(what)),
+    );
     const { origin, core } = this.trace;
-    worker.post({ type: 'open', origin, core, clock: null, port: null } satisfies OpenRequest);
+    worker.post({ type: 'open', origin, core } satisfies OpenQuestions);
     this.worker = worker;
     this.asker = asker;
     return asker;

@@ -3,7 +3,8 @@ import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { keyListener } from '../input/keys.js';
 import type { Command } from '../model/commands.js';
-import type { QuestionKind } from '../data/questions/table.js';
+import type { TransactionArgs } from '../model/transactions.js';
+import type { QuickQuestions } from '../data/questions/table.js';
 import { transactionsShown } from '../panels/transactions.js';
 import { App } from './app.js';
 import { layout } from './layout.js';
@@ -58,7 +59,9 @@ Object.assign(window, {
     tracks: () => answer.value,
     transactions: () => transactionsShown.value,
     places: () => places.value,
-    ask: (kind: QuestionKind, args: never) => currentEngine()?.ask(kind, args) ?? null,
+    ask: (kind: keyof QuickQuestions, args: never) => currentEngine()?.ask(kind, args) ?? null,
+    askTransactions: (args: TransactionArgs) =>
+      currentEngine()?.helper('transactions').ask('transactions', args) ?? null,
     describe: (row: number) => currentEngine()?.describe(row) ?? null,
   },
 });

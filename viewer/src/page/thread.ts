@@ -13,15 +13,17 @@ interface Waiting {
 export class Thread {
   private waiting: Waiting[] | null = [];
   private target: Worker | MessagePort | null = null;
-  private script: HTMLScriptElement | null = null;
+  private scripts: readonly HTMLScriptElement[] = [];
 
   /**
    * @param file with the code, beside the page
+   * @param later scripts that the code loads when it needs them; on the page's own thread it could not wait for them, so that they come first
    * @param take messages of the thread
    * @param fail neither way works, or an error that the code did not catch
    */
   constructor(
     private readonly file: string,
+    private readonly later: readonly string[],
     private readonly name: string,
     private readonly take: (message: never) => void,
     private readonly fail: (what: string) => void,
@@ -43,7 +45,7 @@ export class Thread {
     if (this.target instanceof MessagePort) this.target.close();
     else this.target?.terminate();
     this.target = null;
-    this.script?.remove();
+    for (const script of this.scripts) script.remove();
   }
 
   private startWorker(): void {
@@ -65,12 +67,18 @@ export class Thread {
     const known = window as unknown as Record<string, Record<string, MessagePort[]> | undefined>;
     const ports = known[PORTS] ?? {};
     known[PORTS] = { ...ports, [this.file]: [...(ports[this.file] ?? []), port2] };
+    this.scripts = [...this.later, this.file].map((file) => this.scriptOf(file));
+    this.scripts.at(-1)!.onload = () => this.deliver();
+    document.head.append(...this.scripts);
+  }
+
+  private scriptOf(file: string): HTMLScriptElement {
     const script = document.createElement('script');
-    script.src = new URL(this.file, document.baseURI).href;
-    script.onload = () => this.deliver();
-    script.onerror = () => this.fail(`${this.file} could not be loaded`);
-    this.script = script;
-    document.head.append(script);
+    script.src = new URL(file, document.baseURI).href;
+    // Scripts run in the order of the page, not in the order in which they come.
+    script.async = false;
+    script.onerror = () => this.fail(`${file} could not be loaded`);
+    return script;
   }
 
   private hear(data: unknown): void {

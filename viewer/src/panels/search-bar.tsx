@@ -22,7 +22,8 @@ export function SearchBar() {
   }, []);
   useEffect(() => {
     currentEngine()
-      ?.ask('searchNames', null)
+      ?.helper('search')
+      .ask('searchNames', null)
       .then((known) => {
         names.value = known;
       })

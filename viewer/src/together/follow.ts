@@ -50,7 +50,7 @@ async function requestOf(
     from: Math.max(0, Math.floor(fromPs / period) - SLACK),
     to: Math.ceil(toPs / period) + SLACK,
   };
-  const answer = await hook.ask('transactions', args);
+  const answer = await hook.askTransactions(args);
   if (!answer?.list)
     return `the instruction waited ${grouped((toPs - fromPs) / period)} cycles: too many transactions to follow`;
   const request = requestIn(answer.list, port, fromPs, toPs, period);
