@@ -32,6 +32,30 @@ const EMBEDDED_KERNELS = {
   },
 };
 
+/**
+ * The style sheet of the colours, from the lists that the picture is drawn with.
+ * @type {import('esbuild').Plugin}
+ */
+const COLOURS = {
+  name: 'colours',
+  setup(one) {
+    one.onResolve({ filter: /^colours\.css$/ }, ({ path }) => ({ path, namespace: 'colours' }));
+    one.onLoad({ filter: /.*/, namespace: 'colours' }, async () => {
+      const entry = join(SOURCE, 'model/css-colours.ts');
+      const { outputFiles } = await build({
+        entryPoints: [entry],
+        bundle: true,
+        format: 'esm',
+        write: false,
+      });
+      const { cssColours } = await import(
+        `data:text/javascript,${encodeURIComponent(outputFiles[0]?.text ?? '')}`
+      );
+      return { contents: cssColours(), loader: 'css' };
+    });
+  },
+};
+
 rmSync(TARGET, { recursive: true, force: true });
 mkdirSync(TARGET, { recursive: true });
 /** @type {import('esbuild').BuildOptions} */
@@ -46,7 +70,7 @@ const OPTIONS = {
   target: ['chrome110', 'firefox115', 'safari16.4'],
   jsx: 'automatic',
   jsxImportSource: 'preact',
-  plugins: [EMBEDDED_KERNELS],
+  plugins: [EMBEDDED_KERNELS, COLOURS],
   charset: 'utf8',
   legalComments: 'none',
   logLevel: 'warning',

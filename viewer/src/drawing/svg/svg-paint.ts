@@ -23,8 +23,8 @@ interface State {
 }
 
 const START: State = {
-  fillStyle: '#000000',
-  strokeStyle: '#000000',
+  fillStyle: 'black',
+  strokeStyle: 'black',
   lineWidth: 1,
   globalAlpha: 1,
   font: '10px sans-serif',

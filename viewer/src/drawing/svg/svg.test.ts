@@ -101,7 +101,7 @@ describe('text and lines', () => {
     expect(svg).toContain('<clipPath id="c1"><rect x="0" y="0" width="10" height="10"/></clipPath>');
     expect(svg).toMatch(/x="1" y="2"[^>]*clip-path="url\(#c0\)"/);
     expect(svg).toMatch(/x="5" y="6"[^>]*clip-path="url\(#c1\)"/);
-    expect(svg).toMatch(/<rect x="9" y="9" width="1" height="1" fill="#000000"\/>/);
+    expect(svg).toMatch(/<rect x="9" y="9" width="1" height="1" fill="black"\/>/);
   });
 
   it('keep curves, circles, dashes and transparency', () => {
