@@ -9,7 +9,7 @@ import { elfFile } from '../../test/support/elf-file.js';
 import { openView } from '../../test/support/enter-view.mjs';
 import { limitOfFile, PROCESSES_MS } from '../../test/support/limits.js';
 import { lacks } from '../../test/support/needs.js';
-import { modelSchema, PERIOD_PS } from '../../test/support/pipeline-model.js';
+import { modelSchema, PERIOD_PS, STAGES } from '../../test/support/pipeline-model.js';
 import type { CostLine, Difference } from '../src/compare/protocol.js';
 import { served } from './support/served.js';
 import { chromiumPath, needBuiltPage } from './support/viewer.js';
@@ -43,8 +43,12 @@ const B = [
   ...program(4000, 32).slice(1000, 3990),
 ].map((step, at) => (at === 2500 ? { ...step, pc: BASE + 0x200 } : step));
 
-function traceOf(steps: readonly Step[], schema = modelSchema({ slots: SLOTS })): Uint8Array {
-  const builder = new TraceBuilder({ schema, dut: [['cpu.isa', 'RV32I']] });
+function traceOf(
+  steps: readonly Step[],
+  schema = modelSchema({ slots: SLOTS }),
+  dut: readonly [string, string][] = [],
+): Uint8Array {
+  const builder = new TraceBuilder({ schema, dut: [['cpu.isa', 'RV32I'], ...dut] });
   const items = new Map<number, ReturnType<typeof set>[]>();
   const at = (cycle: number) => items.get(cycle) ?? items.set(cycle, []).get(cycle)!;
   let cycle = IN_FLIGHT;
@@ -129,6 +133,22 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of two runs', () => {
       },
       [a, b],
     );
+
+  it('gives a stage one colour in both pictures, where the cores have their stages in another order', async () => {
+    const staged = (stages: readonly string[]): Uint8Array =>
+      traceOf(A.slice(0, 100), undefined, [['cpu.pipeline_stages', stages.join(',')]]);
+    const page = await open(staged(STAGES), staged(STAGES.toReversed()));
+    await bothShown(page);
+    const legends = () =>
+      page.evaluate(() =>
+        [...document.querySelectorAll('iframe')].map((one) => one.contentWindow!.__uscope.state()!.legend),
+      );
+    const [a] = await legends();
+    expect(a!.map(({ name }) => name)).toEqual(STAGES);
+    expect(new Set(a!.map(({ colour }) => colour)).size).toBe(STAGES.length);
+    await expect.poll(async () => (await legends())[1]).toEqual(a!.toReversed());
+    await page.close();
+  });
 
   it('counts, lists and charges what differs, and goes from one difference to the next', async () => {
     const page = await open(traceOf(A), traceOf(B));

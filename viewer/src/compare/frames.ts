@@ -72,10 +72,21 @@ export class Frames {
 
   private look(): void {
     this.span.share(Object.values(this.frames));
+    this.shareStages();
     this.shareSettings();
     const shown = this.shown(this.leader);
     if (!shown || isSame(shown, this.known)) return;
     if (this.lead(this.leader, shown)) this.known = shown;
+  }
+
+  /** A stage has one colour in both pictures, also where one of the cores has a stage that the other lacks. */
+  private shareStages(): void {
+    const hooks = [hookOf(this.frames.a), hookOf(this.frames.b)];
+    const infos = hooks.map((hook) => hook?.info() ?? null);
+    if (infos.includes(null)) return;
+    const order = [...new Set(infos.flatMap((info) => info?.cores[info.core]?.stages ?? []))];
+    for (const hook of hooks)
+      if (hook?.settings().stages.join('\n') !== order.join('\n')) hook?.orderStages(order);
   }
 
   /** How the leader draws, the follower draws too. */

@@ -2,8 +2,9 @@
 import * as cpu from 'uscope/cpu';
 import type { CoreInfo } from '../data/protocol.js';
 import { lowerBound, NO_STAGE, NO_THREAD, type RowBlock } from '../model/blocks.js';
-import { type ColourMode, fillOf, mix, pixelOf, reasonColour, type Theme } from '../model/palette.js';
+import { fillOf, mix, pixelOf, reasonColour, stageColour, type Theme } from '../model/palette.js';
 import { bitsOf } from '../model/row.js';
+import type { Settings } from './settings.js';
 
 /** A box as it is filled, as pixel values. */
 export interface Fill {
@@ -25,7 +26,7 @@ export class Colouring {
 
   constructor(
     readonly theme: Theme,
-    readonly mode: ColourMode,
+    private readonly settings: Pick<Settings, 'colour' | 'stages'>,
     private readonly core: CoreInfo,
     private readonly reasons: readonly string[],
   ) {
@@ -34,6 +35,10 @@ export class Colouring {
     this.fills = colours.map((colour) => fill(colour, theme));
     this.dimmed = colours.map((colour) => fill(mix(colour, theme.background, 0.68), theme));
     this.classifier = core.xlen === null ? null : new cpu.InstructionClassifier(core.xlen);
+  }
+
+  get mode(): Settings['colour'] {
+    return this.settings.colour;
   }
 
   /** What the colours mean. */
@@ -82,12 +87,19 @@ export class Colouring {
     return Math.max(0, this.reasons.indexOf(block.names[reason[at]!]!));
   }
 
+  /** The colour of a stage in any mode. */
+  ofStage(stage: number): string {
+    return stageColour(this.theme, this.core.stages, stage, this.settings.stages);
+  }
+
   fill(colour: number, isDim: boolean): Fill {
     return (isDim ? this.dimmed : this.fills)[colour]!;
   }
 
   private colourOf(index: number): string {
-    return this.mode === 'stall' ? reasonColour(this.theme, index) : fillOf(this.theme, index);
+    const { theme, mode } = this;
+    if (mode === 'stall') return reasonColour(theme, index);
+    return mode === 'stage' ? this.ofStage(index) : fillOf(theme, index);
   }
 }
 

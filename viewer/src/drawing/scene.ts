@@ -346,7 +346,7 @@ export class Scene {
   }
 
   private colouringOf(info: TraceInfo): Colouring {
-    return new Colouring(this.theme, this.settings.colour, shownCore(info), info.reasons);
+    return new Colouring(this.theme, this.settings, shownCore(info), info.reasons);
   }
 
   private schedule(): void {

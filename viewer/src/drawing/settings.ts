@@ -29,6 +29,8 @@ export interface Settings {
   readonly arrows: Arrows;
   /** Width of the labels at the left, CSS pixels. */
   readonly gutter: number;
+  /** Stages in the order of their colours, which pictures next to each other share; without it each core has its own order. */
+  readonly stages: readonly string[];
 }
 
 export const DEFAULT_SETTINGS: Settings = {
@@ -40,6 +42,7 @@ export const DEFAULT_SETTINGS: Settings = {
   sort: 'fetch',
   arrows: 'selected',
   gutter: 360,
+  stages: [],
 };
 
 /** Height of the axis, CSS pixels. */

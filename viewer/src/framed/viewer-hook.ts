@@ -10,6 +10,8 @@ export interface ViewerHook {
   state(): SceneState | null;
   info(): TraceInfo | null;
   settings(): Settings;
+  /** Gives stages the colours of this order. */
+  orderStages(names: readonly string[]): void;
   /** What is after `#` in the address. */
   link(): string;
   run(command: Command): void;

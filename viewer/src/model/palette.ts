@@ -181,6 +181,16 @@ export function contrast(a: string, b: string): number {
 }
 
 export const fillOf = (theme: Theme, index: number): string => theme.fills[index % theme.fills.length]!;
+/** @param order of stages that have the first colours; the place of any other stage is its own */
+export function stageColour(
+  theme: Theme,
+  stages: readonly string[],
+  index: number,
+  order: readonly string[],
+): string {
+  const place = order.indexOf(stages[index] ?? '');
+  return fillOf(theme, place < 0 ? index : place);
+}
 export const reasonColour = (theme: Theme, index: number): string =>
   theme.reasons[index % theme.reasons.length]!;
 

@@ -51,6 +51,9 @@ Object.assign(window, {
     info: () => info.value,
     problems: () => problems.value,
     settings: () => settings.value,
+    orderStages: (stages: readonly string[]) => {
+      settings.value = { ...settings.value, stages };
+    },
     link: linkNow,
     run: (command: Command) => currentEngine()?.run(command),
     layout: () => layout.value,

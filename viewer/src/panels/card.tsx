@@ -1,6 +1,6 @@
 /** Everything known about an instruction. */
 import type { RowDetails, StageSpan } from '../model/row.js';
-import { fillOf, themeOf } from '../model/palette.js';
+import { stageColour, themeOf } from '../model/palette.js';
 import { grouped } from '../model/ticks.js';
 import { functionText, hasProgram, lineOf, linesVersion } from '../page/program.js';
 import { relations } from '../page/relations.js';
@@ -56,7 +56,7 @@ export function Card({ details, onRow, isFull = false }: CardProps) {
           {details.stages.map((span) => (
             <tr key={`${span.stage}-${span.from}`} class={span === waited ? 'longest' : ''}>
               <td>
-                <i class="swatch" style={{ background: fillOf(theme, span.stage) }} />
+                <i class="swatch" style={{ background: stageColour(theme, stages, span.stage, settings.value.stages) }} />
                 {stages[span.stage] ?? 'unknown stage'}
               </td>
               <td class="num">{grouped(span.from)}</td>

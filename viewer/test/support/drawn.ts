@@ -80,7 +80,7 @@ export function frameOf({ session, store, sums }: DrawnTrace, wanted: Wanted): F
   const theme = themeOf(settings);
   const { info } = session;
   const plot = { width: width - settings.gutter, height: height - AXIS_HEIGHT };
-  const colouring = new Colouring(theme, settings.colour, shownCore(info), info.reasons);
+  const colouring = new Colouring(theme, settings, shownCore(info), info.reasons);
   const lines = settings.squashed === 'collapse' ? new ShownLines(store) : EVERY_ROW;
   const ground: Ground = { view, plot, store, lines, sort: settings.sort, colouring };
   const nothing = null as never;

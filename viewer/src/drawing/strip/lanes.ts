@@ -1,6 +1,6 @@
 /** Lanes over time: instructions per cycle, how many are in flight or in each stage, the share of cycles with a stall, and flushes. */
 import { shownCore } from '../../data/shown-core.js';
-import { fillOf, reasonColour } from '../../model/palette.js';
+import { reasonColour } from '../../model/palette.js';
 import { Column, reasonColumn } from '../../model/sums.js';
 import type { Frame } from '../frame.js';
 import type { PixelColumns } from './columns.js';
@@ -46,7 +46,7 @@ export function lanesOf(frame: Frame, columns: PixelColumns): Lane[] {
   });
 }
 
-function draftsOf({ theme, info, sums, store }: Frame): Draft[] {
+function draftsOf({ theme, info, sums, store, colouring }: Frame): Draft[] {
   const { stages } = shownCore(info);
   const inFlight: LanePart = {
     name: 'in flight',
@@ -57,7 +57,7 @@ function draftsOf({ theme, info, sums, store }: Frame): Draft[] {
   const byStage = stages.map((name, index) => ({
     name,
     column: Column.STAGES + index,
-    colour: fillOf(theme, index),
+    colour: colouring.ofStage(index),
     where: 'stages' as const,
   }));
   const reasons = info.reasons.map((name, index) => ({
