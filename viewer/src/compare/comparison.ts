@@ -12,7 +12,7 @@ const PIECE = 1 << 13;
 /** Instructions of a difference that are listed. */
 const LISTED = 12;
 
-export interface ComparisonSink {
+interface ComparisonSink {
   pairs(columns: PairColumns, count: number): void;
   difference(difference: Difference): void;
 }

@@ -10,7 +10,7 @@ export interface SideCost {
   readonly cycles: number;
 }
 
-export interface Cost {
+interface Cost {
   /** Of `statics.ts`. */
   readonly instruction: number;
   readonly a: SideCost;

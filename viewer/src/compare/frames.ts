@@ -19,7 +19,7 @@ interface Shown {
   readonly form: string;
 }
 
-export interface FramesOptions {
+interface FramesOptions {
   readonly pairs: Pairs;
   readonly alignment: () => Alignment;
   /** Called with the row of A at the anchor when the pictures have moved; null: they show no rows. */

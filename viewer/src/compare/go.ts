@@ -48,7 +48,7 @@ function ofTime(from: number, direction: 1 | -1): Target | null {
 }
 
 /** @param from instructions retired in A; null: the beginning */
-export function findDifference(from: number | null, direction: 1 | -1): Target | null {
+function findDifference(from: number | null, direction: 1 | -1): Target | null {
   const start = from ?? -1;
   const found = [ofProgram(start, direction), ofTime(start, direction)].filter((one) => one !== null);
   found.sort((x, y) => (x.retired - y.retired) * direction);

@@ -2,7 +2,7 @@
 import type { TraceOrigin } from '../data/protocol.js';
 import type { Side } from './costs.js';
 
-export interface ComparedTrace {
+interface ComparedTrace {
   readonly name: string;
   readonly url: string;
   /** Of the viewer's page on this trace. */

@@ -3,8 +3,8 @@
  * one is dropped, and places between two are interpolated.
  */
 
-export const PAIR_COLUMNS = ['retiredA', 'retiredB', 'rowA', 'rowB', 'cycleA', 'cycleB'] as const;
-export type PairColumn = (typeof PAIR_COLUMNS)[number];
+const PAIR_COLUMNS = ['retiredA', 'retiredB', 'rowA', 'rowB', 'cycleA', 'cycleB'] as const;
+type PairColumn = (typeof PAIR_COLUMNS)[number];
 export type PairColumns = Readonly<Record<PairColumn, Float64Array>>;
 
 /** 48 bytes each. */

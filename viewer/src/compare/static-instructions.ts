@@ -1,7 +1,7 @@
 /** The instructions of a program, numbered once for both runs: address and machine code, as far as a trace has them. */
 import { Known, type StaticTable } from 'uscope/cpu';
 
-export interface StaticInstruction {
+interface StaticInstruction {
   readonly pc: bigint | null;
   readonly bits: number | null;
 }

@@ -9,7 +9,7 @@ import type { CompareTotals, CostLine, Difference, FunctionCost } from './protoc
 export const ALIGNMENTS = ['retired', 'cycle'] as const;
 export type Alignment = (typeof ALIGNMENTS)[number];
 export const ARRANGEMENTS = ['above', 'overlay', 'differences'] as const;
-export type Arrangement = (typeof ARRANGEMENTS)[number];
+type Arrangement = (typeof ARRANGEMENTS)[number];
 export const TABS = ['instructions', 'functions', 'statistics'] as const;
 export type Tab = (typeof TABS)[number];
 

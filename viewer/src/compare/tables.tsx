@@ -32,7 +32,7 @@ export function Tables() {
   );
 }
 
-export const signed = (value: number): string =>
+const signed = (value: number): string =>
   `${value > 0 ? '+' : value < 0 ? '−' : ''}${grouped(Math.abs(value))}`;
 
 interface CostRow {

@@ -3,7 +3,7 @@ import { describeProblem } from './problems.js';
 import type { AskMessage, AskReply } from './protocol.js';
 import type { Question, QuestionContext } from './questions/question.js';
 
-export type Reply = (message: AskReply, transfer: Transferable[]) => void;
+type Reply = (message: AskReply, transfer: Transferable[]) => void;
 
 export class Answerer {
   private readonly open = new Map<number, AbortController>();
@@ -47,7 +47,7 @@ const MAX_LIST = 1000;
 const MAX_DEPTH = 5;
 
 /** The memory of all typed arrays in an answer: it is transferred instead of copied. */
-export function buffersOf(value: unknown): ArrayBuffer[] {
+function buffersOf(value: unknown): ArrayBuffer[] {
   const found = new Set<ArrayBuffer>();
   const visit = (one: unknown, depth: number): void => {
     if (typeof one !== 'object' || one === null || depth > MAX_DEPTH) return;

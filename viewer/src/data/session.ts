@@ -20,7 +20,7 @@ const MAX_REASONS = 15;
 const INDEX_BYTES = 12 * 1024 * 1024;
 
 /** What the page shows of a trace. */
-export interface Choice {
+interface Choice {
   /** Name of a core; null: the first. */
   readonly core: string | null;
   /** Name of the clock of the axis, where there is no core; `time`: none. */

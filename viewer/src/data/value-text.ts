@@ -13,7 +13,7 @@ const ADDRESS_NAME = /(^|_)(pc|npc|addr|vaddr|paddr|address|target|tval|insn|bit
  * @param raw as stored, unsigned
  * @param stringOf text of a string of the trace; null: it has none of that number
  */
-export function valueText(
+function valueText(
   { type, enumId, name }: Field,
   raw: bigint,
   { enums }: TraceSchema,

@@ -7,7 +7,7 @@ import { bitsOf } from '../model/row.js';
 import type { Settings } from './settings.js';
 
 /** A box as it is filled, as pixel values. */
-export interface Fill {
+interface Fill {
   readonly body: number;
   readonly edge: number;
 }

@@ -6,7 +6,7 @@ import type { Frame } from './frame.js';
 import { AXIS_HEIGHT } from './settings.js';
 
 /** Of the flag of a cursor, which is also where it is taken to be moved. */
-export const FLAG_HEIGHT = 14;
+const FLAG_HEIGHT = 14;
 const FLAG_TOP = AXIS_HEIGHT - FLAG_HEIGHT - 6;
 const MAX_BOOKMARK_TEXT = 90;
 

@@ -5,19 +5,19 @@ import type { ColourMode, PaletteName, ThemeName } from '../model/palette.js';
  * Pictures. Classic: one row per instruction, time at the x axis. Folded: row numbers modulo the rows on the screen. Straight: cycles since
  * fetch at the x axis. Strip: sums over time.
  */
-export const FORM_NAMES = ['classic', 'folded', 'straight', 'strip'] as const;
+const FORM_NAMES = ['classic', 'folded', 'straight', 'strip'] as const;
 export type FormName = (typeof FORM_NAMES)[number];
 /** By zoom, or always the same. */
 export const FORMS = ['auto', ...FORM_NAMES] as const;
 export type FormChoice = (typeof FORMS)[number];
 /** Blank: an empty row. Collapse: no row. */
 export const SQUASHED = ['dim', 'show', 'blank', 'collapse'] as const;
-export type Squashed = (typeof SQUASHED)[number];
+type Squashed = (typeof SQUASHED)[number];
 /** Order of rows in the straight form. */
 export const SORTS = ['fetch', 'latency', 'pc', 'class'] as const;
 export type Sort = (typeof SORTS)[number];
 export const ARROWS = ['selected', 'all', 'off'] as const;
-export type Arrows = (typeof ARROWS)[number];
+type Arrows = (typeof ARROWS)[number];
 
 export interface Settings {
   readonly theme: ThemeName;

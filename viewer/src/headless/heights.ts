@@ -23,7 +23,7 @@ export function trackHeights(sizes: readonly number[], room: number, fills: bool
 }
 
 /** Of a picture, from above; pixels. */
-export interface Layout {
+interface Layout {
   readonly overview: number;
   /** Pipeline with its axis, or only the axis. */
   readonly rows: number;

@@ -10,7 +10,7 @@ import { showing } from '../model/view.js';
 import type { Notes, PictureRequest } from './request.js';
 import type { HeadlessCanvas } from './surroundings.js';
 
-export interface PipelineCanvases {
+interface PipelineCanvases {
   /** Empty, in their sizes. */
   readonly rows: HeadlessCanvas;
   readonly overview: HeadlessCanvas;

@@ -40,7 +40,7 @@ export interface Track {
 
 const NEVER = new AbortController().signal;
 
-export interface ReadTracks {
+interface ReadTracks {
   readonly tracks: readonly Track[];
   /** What could not be read: the tracks say it, as in the page. */
   readonly problems: readonly Problem[];

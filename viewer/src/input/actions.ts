@@ -3,7 +3,7 @@ import type { Command } from '../model/commands.js';
 import { PANELS, type PanelId } from '../model/panels.js';
 
 /** What the page does itself. */
-export type PageAction =
+type PageAction =
   | 'palette'
   | 'search'
   | 'searchNext'
@@ -78,9 +78,9 @@ export interface Action {
 }
 
 export const ROWS_PER_STEP = 3;
-export const ROWS_PER_PAGE = 30;
-export const CYCLES_PER_STEP = 6;
-export const ZOOM_STEP = Math.SQRT2;
+const ROWS_PER_PAGE = 30;
+const CYCLES_PER_STEP = 6;
+const ZOOM_STEP = Math.SQRT2;
 /** Cycles that a cursor moves with Shift. */
 export const CURSOR_STEP = 10;
 /** Part of the width that one key moves. */

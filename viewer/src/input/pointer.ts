@@ -2,7 +2,7 @@
 import type { Command } from '../model/commands.js';
 import { ROWS_PER_STEP } from './actions.js';
 
-export interface PointerTarget {
+interface PointerTarget {
   run(command: Command): void;
   point(at: { x: number; y: number } | null): void;
   /** What the pointer takes instead of the picture; null: nothing. */
@@ -12,7 +12,7 @@ export interface PointerTarget {
 }
 
 /** What follows the pointer until it is let go. */
-export interface Taken {
+interface Taken {
   move(x: number): void;
   end(isClick: boolean): void;
 }

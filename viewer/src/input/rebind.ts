@@ -3,7 +3,7 @@ import { ACTIONS, type Action } from './actions.js';
 import { type Bindings, keysOf, parseBindings } from './keys.js';
 
 /** Two bindings of which one keeps the other from working. */
-export interface Conflict {
+interface Conflict {
   readonly key: string;
   readonly action: Action;
   /** Its key, which is the same, or the beginning of `key` or the other way round. */

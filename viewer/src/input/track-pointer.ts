@@ -2,7 +2,7 @@
 import type { Command } from '../model/commands.js';
 import { wheelCommand, wheelSteps } from './pointer.js';
 
-export interface TrackTarget {
+interface TrackTarget {
   gutter(): number;
   run(command: Command): void;
   /** Pixels down; false: there is nothing further in that direction. */

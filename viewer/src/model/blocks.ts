@@ -33,7 +33,7 @@ export interface RowBlock {
 }
 
 /** Sorted by row. */
-export interface DependencyColumns {
+interface DependencyColumns {
   readonly row: Uint32Array;
   /** Row of the producer in the whole trace; -1: not known. */
   readonly producer: Float64Array;
@@ -42,7 +42,7 @@ export interface DependencyColumns {
 }
 
 /** What else is known of a row: sorted by row. */
-export interface NoteColumns {
+interface NoteColumns {
   readonly row: Uint32Array;
   readonly kind: Uint8Array;
   readonly cycle: Uint32Array;

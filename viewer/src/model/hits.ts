@@ -3,7 +3,7 @@
 /** Hits of which more than row and cycle are kept. */
 export const MAX_LISTED_HITS = 10_000;
 /** Hits that are kept at all; the others are counted. */
-export const MAX_HITS = 2_000_000;
+const MAX_HITS = 2_000_000;
 
 /** Some hits, in order of time. */
 export interface HitBatch {

@@ -68,7 +68,7 @@ export const numberPart = (key: string, low: number, high: number): LinkPart<num
   },
 });
 
-export interface CursorsLinked {
+interface CursorsLinked {
   readonly cursors: readonly Cursor[];
   readonly chosen: number | null;
 }

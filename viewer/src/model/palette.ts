@@ -166,7 +166,7 @@ export function pixelOf(colour: string): number {
 }
 
 /** Relative luminance, 0 to 1 (WCAG 2). */
-export function luminance(colour: string): number {
+function luminance(colour: string): number {
   const [r, g, b] = rgbOf(colour).map((part) => {
     const value = part / 255;
     return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;

@@ -1,14 +1,5 @@
 /** One instruction of a block, for labels, boxes and the card: what `uscope timeline` says of it. */
-import {
-  lowerBound,
-  NO_STAGE,
-  NO_THREAD,
-  NOWHERE,
-  NoteKind,
-  type RowBlock,
-  RowFlag,
-  UNKNOWN,
-} from './blocks.js';
+import { lowerBound, NO_THREAD, NOWHERE, NoteKind, type RowBlock, RowFlag, UNKNOWN } from './blocks.js';
 
 export interface StageSpan {
   /** Index of the stage; `NO_STAGE` for a value that is none. */
@@ -41,7 +32,7 @@ export interface RowDetails {
   readonly isAbridged: boolean;
 }
 
-export interface Dependency {
+interface Dependency {
   /** Row of the producer; null: not known. */
   readonly producer: number | null;
   readonly type: string;
@@ -148,12 +139,4 @@ function stallsDuring(block: RowBlock, index: number): { reason: string; cycles:
     counts.set(reason, (counts.get(reason) ?? 0) + 1);
   }
   return [...counts].map(([reason, cycles]) => ({ reason, cycles })).sort((a, b) => b.cycles - a.cycles);
-}
-
-/** The stage in which it is in a cycle; null: in none, or not in flight. */
-export function stageAt(spans: readonly StageSpan[], cycle: number): StageSpan | null {
-  return (
-    spans.find(({ stage, from, to }) => stage !== NO_STAGE && from <= cycle && (to === null || cycle < to)) ??
-    null
-  );
 }

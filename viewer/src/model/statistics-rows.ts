@@ -2,7 +2,7 @@
 import { type CoreReport, comparedTables, type FigureUnit } from 'uscope/cpu';
 import { countText, rateText, shareText } from './number-text.js';
 
-export interface FigureRow {
+interface FigureRow {
   readonly name: string;
   readonly range: string;
   readonly run: string;
@@ -12,7 +12,7 @@ export interface FigureRow {
   readonly change: number;
 }
 
-export interface FigureGroup {
+interface FigureGroup {
   readonly title: string;
   readonly rows: readonly FigureRow[];
 }

@@ -2,7 +2,7 @@
  * What the code of a thread talks through: the scope of its worker, or a port that the page has put here where workers are forbidden: then
  * the same file runs on the page's own thread.
  */
-export interface ThreadScope {
+interface ThreadScope {
   postMessage(message: unknown, transfer?: Transferable[]): void;
   onmessage: ((event: MessageEvent) => void) | null;
 }

@@ -8,7 +8,7 @@ const U64 = 0x04;
 
 export type TrackList = 'counters' | 'buffers' | 'events' | 'values';
 
-export interface Field {
+interface Field {
   readonly name: string;
   readonly type: FieldType;
 }

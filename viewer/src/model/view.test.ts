@@ -18,7 +18,6 @@ import {
   rowAtY,
   rowHeight,
   type View,
-  xOfCycle,
   yOfRow,
   zoomAbout,
 } from './view.js';
@@ -42,6 +41,8 @@ const points = fc.record({
   y: fc.double({ min: 0, max: size.height, noNaN: true }),
 });
 const factors = fc.double({ min: 0.1, max: 10, noNaN: true });
+
+const xOfCycle = (view: View, cycle: number): number => (cycle - view.x) * view.scale;
 
 /** Pixels between two places of the trace on the screen. */
 const distance = (view: View, cycle: number, row: number, at: { x: number; y: number }): number =>

@@ -65,7 +65,6 @@ const FIT_MARGIN = 0.01;
 /** Height of a row in pixels. */
 export const rowHeight = (view: View): number => Math.min(MAX_ROW_HEIGHT, view.scale * view.aspect);
 
-export const xOfCycle = (view: View, cycle: number): number => (cycle - view.x) * view.scale;
 export const cycleAtX = (view: View, x: number): number => view.x + x / view.scale;
 export const yOfRow = (view: View, row: number, lines: RowLines = EVERY_ROW): number =>
   lines.between(view.y, row) * rowHeight(view);

@@ -32,7 +32,7 @@ const WRITER_GONE: Readonly<Record<string, string>> = {
   READER_CHANGED: 'replaced by another file',
 };
 
-export interface EngineStart {
+interface EngineStart {
   readonly origin: TraceOrigin;
   readonly core: string | null;
   /** Of the axis, where there is no core. */

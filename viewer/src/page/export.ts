@@ -20,7 +20,7 @@ export async function exportView(what: ExportAction): Promise<void> {
 }
 
 /** Of the range, else of what is on the screen. */
-export function cyclesToCopy(): { readonly from: number; readonly to: number } | null {
+function cyclesToCopy(): { readonly from: number; readonly to: number } | null {
   const { range } = places.value;
   if (range) return range;
   const view = state.value?.view;

@@ -4,7 +4,7 @@ import { goToNearest, limits } from './nearest.js';
 import { beginSearch } from './search.js';
 import { info, panel, tell } from './store.js';
 
-export type Target =
+type Target =
   | { readonly to: 'cycle' | 'row' | 'retired'; readonly number: number }
   | { readonly to: 'stall' | 'gap'; readonly longer: number; readonly direction: 1 | -1 }
   | { readonly to: 'find'; readonly pattern: string };

@@ -1,5 +1,5 @@
 /** Which panels are shown, and how large: remembered in this browser. */
-import { computed, signal } from '@preact/signals';
+import { signal } from '@preact/signals';
 import { layoutPart } from '../model/layout-link.js';
 import {
   DEFAULT_LAYOUT,
@@ -59,7 +59,6 @@ export function resizeTrack(id: PanelId, size: number): void {
   changeLayout({ sizes: { ...layout.value.sizes, [id]: height } });
 }
 
-export const dockWidth = computed(() => layout.value.dockWidth);
 export function resizeDock(width: number): void {
   changeLayout({ dockWidth: Math.round(Math.max(MIN_DOCK, Math.min(innerWidth * 0.6, width))) });
 }

@@ -2,7 +2,7 @@
 import { computed, type ReadonlySignal } from '@preact/signals';
 import { formatLink, type LinkContent, type LinkPart, parseLink, readPart } from '../model/link.js';
 
-export interface LinkedState<T> {
+interface LinkedState<T> {
   /** null: the link need not say anything of it. */
   get(): T | null;
   /**

@@ -7,7 +7,7 @@ import { currentEngine } from './current-engine.js';
 import { pointedAt } from './inspection.js';
 import { pictureSize, settings, state, tell } from './store.js';
 
-export type Incident = NearestArgs['what'];
+type Incident = NearestArgs['what'];
 
 /** Cycles that a stall or gap must exceed: as it was asked for last. */
 export const limits = signal<Readonly<Record<'stall' | 'gap', number>>>({ stall: 20, gap: 50 });

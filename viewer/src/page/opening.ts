@@ -4,7 +4,7 @@ import type { TraceOrigin } from '../data/protocol.js';
 import { adviceFor } from './advice.js';
 import { addProblem } from './problems.js';
 
-export interface Progress {
+interface Progress {
   readonly name: string;
   /** Of the format that it is converted from. */
   readonly format: string;

@@ -2,7 +2,7 @@
 import { SvgPaint } from '../drawing/svg/svg-paint.js';
 import { currentEngine } from './current-engine.js';
 
-export type PictureKind = 'png' | 'svg';
+type PictureKind = 'png' | 'svg';
 
 type Context = OffscreenCanvasRenderingContext2D;
 

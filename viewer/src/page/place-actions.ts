@@ -33,7 +33,7 @@ const middle = (): number => {
 };
 
 /** The cycle under the pointer if it is over the plot, else that in the middle. */
-export function pointedCycle(): number {
+function pointedCycle(): number {
   const at = pointer.value;
   const hover = state.value?.hover;
   if (!at || at.x < settings.value.gutter || at.x >= pictureSize.value.width) return middle();

@@ -4,7 +4,7 @@ import { rangeBetween } from '../model/places.js';
 import { chooseCursor, chosenCursor, cursors, moveCursor, setRange } from './places.js';
 import { cycleAt, settings, state } from './store.js';
 
-export interface Drag {
+interface Drag {
   move(x: number): void;
   /** @param isClick it did not move */
   end(isClick: boolean): void;

@@ -7,7 +7,7 @@ import { currentEngine } from './current-engine.js';
 import { addProblem } from './problems.js';
 import { wantedSources } from './store.js';
 
-export interface SourceLine {
+interface SourceLine {
   readonly file: string;
   readonly line: number;
   /** Of the source; null: the file is not at hand. */

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import { info } from './store.js';
 
 /** Of sdk/src/cli/view/daemons.ts. */
-export interface Recording {
+interface Recording {
   readonly name: string;
   readonly state: string;
   readonly itemsPerSecond: number;

@@ -8,7 +8,7 @@ import { registerLink } from './link-state.js';
 import { showCycle } from './place-actions.js';
 import { info, pictureSize, settings, state, tell } from './store.js';
 
-export interface SearchState {
+interface SearchState {
   readonly pattern: string;
   /** `stopped`: by the user, the hits so far remain. */
   readonly status: 'searching' | 'done' | 'stopped' | 'bad';

@@ -9,7 +9,7 @@ import { registerLink } from './link-state.js';
 import { ofPage, problems } from './problems.js';
 import { core, info, pictureSize, settings, state } from './store.js';
 
-export interface Start {
+interface Start {
   /** A canvas can be given to a worker only once: every start gets new ones. */
   readonly generation: number;
   readonly core: string | null;

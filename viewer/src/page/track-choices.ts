@@ -7,11 +7,11 @@ import { info, remember, remembered } from './store.js';
 const CHOICES_KEY = 'uscope.view.tracks';
 
 /** By list; absent: not chosen yet. */
-export type Choices = Readonly<Partial<Record<TrackList, readonly string[]>>> & {
+type Choices = Readonly<Partial<Record<TrackList, readonly string[]>>> & {
   readonly showsTotals?: boolean;
 };
 
-export function parseChoices(text: string | null): Choices {
+function parseChoices(text: string | null): Choices {
   try {
     const value = JSON.parse(text ?? '{}') as Record<string, unknown>;
     const lists = (['counters', 'buffers', 'events', 'values'] as const).flatMap((list) => {

@@ -30,7 +30,7 @@ const NOTHING: Wanted = { counters: [], buffers: [], events: [], values: [] };
 let lastWanted = NOTHING;
 
 /** What the tracks that are shown need; the same object as long as that stays the same. */
-export const wanted = computed<Wanted>(() => {
+const wanted = computed<Wanted>(() => {
   const next = wantedNow();
   if (JSON.stringify(next) !== JSON.stringify(lastWanted)) lastWanted = next;
   return lastWanted;

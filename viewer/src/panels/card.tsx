@@ -6,7 +6,7 @@ import { functionText, hasProgram, lineOf, linesVersion } from '../page/program.
 import { relations } from '../page/relations.js';
 import { core, settings } from '../page/store.js';
 
-export interface CardProps {
+interface CardProps {
   readonly details: RowDetails;
   /** Goes to a row: numbers of rows are links. */
   readonly onRow?: (row: number) => void;

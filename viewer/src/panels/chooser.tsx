@@ -1,7 +1,7 @@
 /** A list to choose from, with a filter: which lanes a track shows. */
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
-export interface ChooserProps {
+interface ChooserProps {
   readonly title: string;
   readonly chosen: readonly string[];
   /** Names that fit a filter, at most `MAX_LISTED`. */

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef } from 'preact/hooks';
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   readonly wide?: boolean;
   readonly onClose: () => void;

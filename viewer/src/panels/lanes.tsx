@@ -13,7 +13,7 @@ import { drawLanes, type Lane } from '../tracks/lane.js';
 import { LaneCanvas } from '../tracks/lane-canvas.js';
 import { drawNever, drawSoon } from './draw-turns.js';
 
-export interface LanesProps {
+interface LanesProps {
   readonly title: string;
   readonly lanes: readonly Lane[];
   /** Changes when the lanes must be drawn again. */

@@ -105,7 +105,7 @@ function askOf({ nearest }: Action): { asks: string } | null {
 }
 
 /** Places come first; then the actions whose names have all of the words, those that begin with them first. */
-export function entriesFor(text: string): Entry[] {
+function entriesFor(text: string): Entry[] {
   const target = targetOf(text);
   if (target) return [{ id: 'place', title: titleOf(target), keys: [], run: () => void goTo(target) }];
   const words = text

@@ -1,6 +1,6 @@
 /** A line between two parts of the page that can be moved, with the pointer and with arrow keys. */
 
-export interface SplitterProps {
+interface SplitterProps {
   readonly label: string;
   /** `row`: between parts above each other. */
   readonly kind: 'row' | 'column';

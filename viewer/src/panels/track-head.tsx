@@ -7,7 +7,7 @@ import { toggle } from '../page/layout.js';
 import { choose, described, shown } from '../page/track-choices.js';
 import { Chooser, MAX_LISTED } from './chooser.js';
 
-export interface TrackHeadProps {
+interface TrackHeadProps {
   readonly id: PanelId;
   /** What can be chosen. */
   readonly list?: TrackList;

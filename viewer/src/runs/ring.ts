@@ -5,7 +5,7 @@
 import { bytesText, element, grouped, timeText } from './elements.js';
 
 /** Of sdk/src/cli/view/ring-state.ts. */
-export interface RingSegment {
+interface RingSegment {
   readonly ordinal: number;
   readonly fromPs: number;
   readonly toPs: number;

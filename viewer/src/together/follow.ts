@@ -7,7 +7,7 @@ import { gutter, journey, notice } from './store.js';
 import { periodOf, type TimeSync } from './time-sync.js';
 
 /** The element of each lane. */
-export type FrameOf = (key: string) => HTMLIFrameElement | null;
+type FrameOf = (key: string) => HTMLIFrameElement | null;
 
 /** Cycles before and after the instruction's stay in which its request may have been born. */
 const SLACK = 64;

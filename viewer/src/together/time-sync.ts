@@ -11,7 +11,7 @@ export interface TimeWindow {
   readonly scale: number;
 }
 
-export interface SyncedFrame {
+interface SyncedFrame {
   readonly key: string;
   readonly element: HTMLIFrameElement;
 }

@@ -6,7 +6,7 @@ import { type LaneBox, type LaneCanvas, ratesOfPixels } from './lane-canvas.js';
 /** Of a mark, CSS pixels. */
 const MARK_WIDTH = 3;
 /** Cycles at least as wide show marks. */
-export const MARK_SCALE = 3;
+const MARK_SCALE = 3;
 const PADDING = 3;
 /** The least that one event is high. */
 const LEAST = 3;

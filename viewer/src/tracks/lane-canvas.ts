@@ -4,7 +4,7 @@ import type { Paint } from '../drawing/surface.js';
 import { pixelOf, type Theme } from '../model/palette.js';
 import { type Columns, columnFrom, columnOf } from '../model/window.js';
 
-export interface LaneView {
+interface LaneView {
   /** Cycle at the left edge. */
   readonly x: number;
   /** Device pixels per cycle. */
@@ -22,7 +22,7 @@ export interface LaneBox {
 export const LANE_FONT = '11px system-ui, "DejaVu Sans", sans-serif';
 
 /** Of the page, or of a picture that is drawn without one. */
-export type LaneContext = Paint & Pick<OffscreenCanvasRenderingContext2D, 'setTransform' | 'putImageData'>;
+type LaneContext = Paint & Pick<OffscreenCanvasRenderingContext2D, 'setTransform' | 'putImageData'>;
 
 interface Text {
   readonly text: string;

@@ -3,7 +3,7 @@ import { mix, pixelOf } from '../model/palette.js';
 import { columnOf, type OccupancyColumns } from '../model/window.js';
 import { columnsOfPixels, type LaneBox, type LaneCanvas } from './lane-canvas.js';
 
-export interface Band {
+interface Band {
   readonly min: number;
   readonly mean: number;
   readonly max: number;

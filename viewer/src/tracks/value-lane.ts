@@ -50,7 +50,7 @@ export function drawValues(canvas: LaneCanvas, box: LaneBox, changes: ValueChang
 }
 
 /** Zero, idle and the like stay dark; other values differ by a tint. */
-export function colourOf(text: string, theme: Theme): string {
+function colourOf(text: string, theme: Theme): string {
   if (/^(0|0x0|false|idle|none|free|empty|invalid)$/i.test(text)) return theme.background;
   let hash = 7;
   for (let index = 0; index < text.length; index++)

@@ -8,7 +8,7 @@ import { searchIndex } from 'uscope/trace-index';
 import { type HitBatch, MAX_LISTED_HITS } from '../../model/hits.js';
 import type { Question, QuestionContext } from './question.js';
 
-export interface FindArgs {
+interface FindArgs {
   /** Counts the searches of the page: a new number begins, the same one continues. */
   readonly search: number;
   readonly pattern: string;
@@ -16,7 +16,7 @@ export interface FindArgs {
   readonly budgetMs: number;
 }
 
-export interface FindAnswer extends HitBatch {
+interface FindAnswer extends HitBatch {
   readonly isDone: boolean;
   /** Part of the trace looked through, 0 to 1. */
   readonly progress: number;

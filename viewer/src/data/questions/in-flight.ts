@@ -2,7 +2,7 @@
 import * as cpu from 'uscope/cpu';
 import { birthsOf, type Question } from './question.js';
 
-export interface InFlightArgs {
+interface InFlightArgs {
   readonly cycle: number;
 }
 

@@ -8,7 +8,7 @@ import type { Trace } from '../library.js';
 import { isString, logicalText } from '../value-text.js';
 import type { Question, QuestionContext } from './question.js';
 
-export interface InspectArgs {
+interface InspectArgs {
   readonly cycle: number;
   /** Ids of storages of which all slots are listed, up to `MAX_LISTED`; of others the first few. */
   readonly open: readonly number[];
@@ -20,7 +20,7 @@ export interface InspectAnswer {
 }
 
 /** Cycles over which the rate of a counter is taken. */
-export const RATE_CYCLES = 256;
+const RATE_CYCLES = 256;
 /** By role of a property: docs/reference/format.md#storage-properties. */
 const ROLES: Readonly<Record<number, string>> = { 1: 'head', 2: 'tail' };
 const FEW = 64;

@@ -15,7 +15,7 @@ export interface NearestArgs {
 }
 
 /** null: there is none. */
-export type NearestAnswer = Run | null;
+type NearestAnswer = Run | null;
 
 /** Cycles looked at between two looks at the signal. */
 const WINDOW = 65_536;

@@ -5,7 +5,7 @@
 import * as cpu from 'uscope/cpu';
 import type { Question } from './question.js';
 
-export interface ProfileArgs {
+interface ProfileArgs {
   /** Cycles in which an instruction retires, `to` exclusive; null: the whole run. */
   readonly range: { readonly from: number; readonly to: number } | null;
 }

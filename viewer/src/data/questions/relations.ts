@@ -3,7 +3,7 @@ import * as cpu from 'uscope/cpu';
 import { ChannelKind } from 'uscope/trace-index';
 import { birthsOf, type Question, type QuestionContext } from './question.js';
 
-export interface RelationsArgs {
+interface RelationsArgs {
   readonly row: number;
   /** Cycles of its fetch and of its end; null: the end of the trace. */
   readonly born: number;

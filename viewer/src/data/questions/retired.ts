@@ -5,7 +5,7 @@ import { lowerBound } from '../../model/blocks.js';
 import type { Trace } from '../library.js';
 import type { Question, QuestionContext } from './question.js';
 
-export interface RetiredArgs {
+interface RetiredArgs {
   /** Of the core shown. */
   readonly cycles: readonly number[];
 }

@@ -2,7 +2,7 @@
 import * as cpu from 'uscope/cpu';
 import type { Question } from './question.js';
 
-export interface StatisticsArgs {
+interface StatisticsArgs {
   /** Cycles, `to` exclusive; null: the whole run. */
   readonly range: { readonly from: number; readonly to: number } | null;
 }

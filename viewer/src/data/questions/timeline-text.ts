@@ -3,7 +3,7 @@ import { printTimeline } from 'uscope/timeline';
 import { CodedError } from '../problems.js';
 import type { Question } from './question.js';
 
-export interface TimelineTextArgs {
+interface TimelineTextArgs {
   /** Cycles of the core shown; `to` is exclusive. */
   readonly from: number;
   readonly to: number;
@@ -12,7 +12,7 @@ export interface TimelineTextArgs {
 }
 
 /** Characters; more is nothing that a person would paste. */
-export const MAX_TEXT = 8 * 1024 * 1024;
+const MAX_TEXT = 8 * 1024 * 1024;
 
 /** null: the trace has no core. @throws CodedError READER_RANGE: it would be too long */
 export const timelineText: Question<

@@ -46,14 +46,14 @@ export class Classic extends RowForm {
 }
 
 /** The rows on the screen, `to` exclusive. */
-export function rowsInSight({ view, plot, store, lines }: Frame): { from: number; to: number } {
+function rowsInSight({ view, plot, store, lines }: Frame): { from: number; to: number } {
   const from = Math.max(0, Math.floor(view.y));
   const to = Math.min(store.rows, Math.ceil(rowAtY(view, plot.height, lines)));
   return { from, to: Math.max(from, to) };
 }
 
 /** @param originOf the cycle at the left edge, of a row that is here */
-export function addLines(
+function addLines(
   frame: Frame,
   layout: RowLayout,
   originOf: (row: number) => number,

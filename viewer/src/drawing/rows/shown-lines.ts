@@ -4,7 +4,7 @@ import type { RowLines } from '../../model/view.js';
 /** Farther away, every row counts: only where the screen goes next depends on it. */
 const MAX_STEPS = 32_768;
 
-export interface HiddenRows {
+interface HiddenRows {
   readonly rows: number;
   /** Rows that are not here are shown. */
   isSquashed(row: number): boolean;

@@ -5,7 +5,7 @@ import { Column, reasonColumn } from '../../model/sums.js';
 import type { Frame } from '../frame.js';
 import type { PixelColumns } from './columns.js';
 
-export interface LanePart {
+interface LanePart {
   readonly name: string;
   readonly column: number;
   readonly colour: string;

@@ -21,7 +21,7 @@ export interface SumsChoice {
   readonly isUnfinished: boolean;
 }
 
-export interface Window {
+interface Window {
   readonly view: View;
   readonly plot: PlotSize;
   /** Device pixels per CSS pixel. */

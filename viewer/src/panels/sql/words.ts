@@ -5,7 +5,7 @@ export interface SqlNames {
   readonly questions: readonly { readonly name: string; readonly summary: string }[];
 }
 
-export interface Word {
+interface Word {
   readonly text: string;
   /** What it is: `table`, `column of …`, or what a ready-made question answers. */
   readonly hint: string;
