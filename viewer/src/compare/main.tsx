@@ -2,7 +2,7 @@
 import { effect } from '@preact/signals';
 import { render } from 'preact';
 import { threadProblem } from '../data/problems.js';
-import { Thread } from '../page/thread.js';
+import { Thread } from '../page/threads/thread.js';
 import { App } from './app.js';
 import { elfAddress, originOf } from './origins.js';
 import type { CompareReport, CompareRequest } from './protocol.js';

@@ -10,7 +10,7 @@ export const INDEX_KERNEL = 'index-kernel.js';
 interface Scope {
   /** What the script defines. */
   readonly uscopeIndexKernel?: { bytes(): Uint8Array<ArrayBuffer> };
-  /** Only workers have it. On the page's own thread the page loads the script first (page/thread.ts). */
+  /** Only workers have it. On the page's own thread the page loads the script first (page/threads/thread.ts). */
   importScripts?(file: string): void;
 }
 

@@ -1,8 +1,8 @@
 /** The page around the picture. */
 import { useEffect, useRef } from 'preact/hooks';
 import { Card } from '../panels/card.js';
-import { Help } from '../panels/help.js';
-import { Palette } from '../panels/palette.js';
+import { Help } from '../panels/dialogs/help.js';
+import { Palette } from '../panels/dialogs/command-palette.js';
 import { SearchBar } from '../panels/search-bar.js';
 import { StatusLine } from '../panels/status-line.js';
 import { TopBar } from '../panels/top-bar.js';
@@ -11,16 +11,16 @@ import { Messages, Welcome } from '../panels/messages.js';
 import { Converting, Loading } from '../panels/opening.js';
 import { progress } from './opening.js';
 import { listen } from '../input/pointer.js';
-import { Dock } from '../panels/dock.js';
+import { Dock } from '../panels/dock/dock.js';
 import { Splitter } from '../panels/splitter.js';
-import { Tracks } from '../panels/tracks.js';
+import { Tracks } from '../panels/tracks/tracks.js';
 import { isShown, trackSize } from './layout.js';
 import { openFile } from './open.js';
-import { startFeed } from './window-feed.js';
-import { Engine, missingFeature } from './engine.js';
-import { useEngine } from './current-engine.js';
-import { takeAt } from './place-drag.js';
-import { places } from './places.js';
+import { startFeed } from './questions/window-feed.js';
+import { Engine, missingFeature } from './threads/engine.js';
+import { useEngine } from './threads/current-engine.js';
+import { takeAt } from './places/place-drag.js';
+import { places } from './places/places.js';
 import { start } from './start.js';
 import {
   change,

@@ -1,10 +1,10 @@
 /** Exports what the page shows: rows as text, the picture as PNG or SVG. */
 import { AskError } from '../data/asker.js';
 import type { ExportAction } from '../input/actions.js';
-import { currentEngine } from './current-engine.js';
 import { takePicture } from './picture.js';
-import { places } from './places.js';
+import { places } from './places/places.js';
 import { origin, pictureSize, settings, state, tell } from './store.js';
+import { currentEngine } from './threads/current-engine.js';
 
 /** Characters of a line of text, as in a pipe. */
 const TEXT_WIDTH = 120;

@@ -1,8 +1,9 @@
 /** Places that a user types: `c 20000` a cycle, `j 1200` an instruction, `jr 900` a retired one, `f lw.*sp` what matches, `stall 50` and `gap 50` the next. */
-import { currentEngine } from './current-engine.js';
-import { goToNearest, limits } from './nearest.js';
-import { beginSearch } from './search.js';
+
+import { goToNearest, limits } from './questions/nearest.js';
+import { beginSearch } from './questions/search.js';
 import { info, panel, tell } from './store.js';
+import { currentEngine } from './threads/current-engine.js';
 
 type Target =
   | { readonly to: 'cycle' | 'row' | 'retired'; readonly number: number }

@@ -1,12 +1,12 @@
 /** Carries out actions. */
 import type { Action } from '../input/actions.js';
-import { currentEngine } from './current-engine.js';
 import { exportView } from './export.js';
 import { changeLayout, layout, resetLayout, toggle } from './layout.js';
-import { goToNearest, stopNearest } from './nearest.js';
-import { goBookmark, PLACE_ACTIONS, setBookmark } from './place-actions.js';
-import { clearSearch, stepSearch, stopSearch } from './search.js';
+import { goBookmark, PLACE_ACTIONS, setBookmark } from './places/place-actions.js';
+import { goToNearest, stopNearest } from './questions/nearest.js';
+import { clearSearch, stepSearch, stopSearch } from './questions/search.js';
 import { cycle, panel, tell } from './store.js';
+import { currentEngine } from './threads/current-engine.js';
 
 export { currentEngine };
 

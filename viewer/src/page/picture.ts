@@ -1,6 +1,6 @@
 /** What the column of the page shows, as one picture: overview, pipeline and tracks, with what lies above them. */
 import { SvgPaint } from '../drawing/svg/svg-paint.js';
-import { currentEngine } from './current-engine.js';
+import { currentEngine } from './threads/current-engine.js';
 
 type PictureKind = 'png' | 'svg';
 

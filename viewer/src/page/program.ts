@@ -3,9 +3,9 @@ import { effect, signal } from '@preact/signals';
 import { ElfSymbols } from 'uscope/program';
 import type { Place } from '../model/profile.js';
 import { adviceFor } from './advice.js';
-import { currentEngine } from './current-engine.js';
 import { addProblem } from './problems.js';
 import { wantedSources } from './store.js';
+import { currentEngine } from './threads/current-engine.js';
 
 interface SourceLine {
   readonly file: string;

@@ -4,10 +4,10 @@ import { readPart } from '../model/link.js';
 import { countPart, rangePart, textPart, viewPart } from '../model/link-parts.js';
 import type { CycleRange } from '../model/places.js';
 import { showing, type View } from '../model/view.js';
-import { currentEngine } from './current-engine.js';
 import { registerLink } from './link-state.js';
 import { ofPage, problems } from './problems.js';
 import { core, info, pictureSize, settings, state } from './store.js';
+import { currentEngine } from './threads/current-engine.js';
 
 interface Start {
   /** A canvas can be given to a worker only once: every start gets new ones. */

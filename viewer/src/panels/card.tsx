@@ -3,7 +3,7 @@ import type { RowDetails, StageSpan } from '../model/row.js';
 import { stageColour, themeOf } from '../model/palette.js';
 import { grouped } from '../model/ticks.js';
 import { functionText, hasProgram, lineOf, linesVersion } from '../page/program.js';
-import { relations } from '../page/relations.js';
+import { relations } from '../page/questions/relations.js';
 import { core, settings } from '../page/store.js';
 
 interface CardProps {

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { AskError } from '../data/asker.js';
 import { themeOf } from '../model/palette.js';
 import type { EventColumns } from '../model/window.js';
-import { currentEngine } from '../page/current-engine.js';
+import { currentEngine } from '../page/threads/current-engine.js';
 import { info, settings } from '../page/store.js';
 import { drawEventOverview, overviewWindow } from '../tracks/event-overview.js';
 import { LaneCanvas } from '../tracks/lane-canvas.js';

@@ -1,6 +1,6 @@
 /** Cursors, range and bookmarks above the overview. The pipeline's are painted with its picture, those of tracks by their lanes. */
 import { bookmarkTitle } from '../model/places.js';
-import { places } from '../page/places.js';
+import { places } from '../page/places/places.js';
 import { info } from '../page/store.js';
 
 /** In the overview: x is the whole run. */

@@ -3,15 +3,15 @@ import type { ComponentType } from 'preact';
 import type { TraceInfo } from '../data/protocol.js';
 import { type PanelId, type PanelInfo, PANELS } from '../model/panels.js';
 import { isForTrace } from '../model/trace-panels.js';
-import { Counters } from './counters.js';
-import { Inspector } from './inspector.js';
-import { PlacesPanel } from './places.js';
-import { Profile } from './profile.js';
-import { Results } from './results.js';
-import { Sql } from './sql/panel.js';
-import { Statistics } from './statistics.js';
-import { Events, Occupancy, Values } from './track-lanes.js';
-import { Transactions } from './transactions.js';
+import { Counters } from './tracks/counters.js';
+import { Inspector } from './dock/inspector.js';
+import { PlacesPanel } from './dock/places.js';
+import { Profile } from './dock/profile.js';
+import { Results } from './dock/results.js';
+import { Sql } from './dock/sql/panel.js';
+import { Statistics } from './dock/statistics.js';
+import { Events, Occupancy, Values } from './tracks/track-lanes.js';
+import { Transactions } from './tracks/transactions.js';
 
 const COMPONENTS: Readonly<Record<Exclude<PanelId, 'overview' | 'pipeline'>, ComponentType>> = {
   inspector: Inspector,

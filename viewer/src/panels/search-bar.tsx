@@ -3,9 +3,9 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { type Completions, completionsOf, type SearchNames } from 'uscope/search';
 import { grouped } from '../model/ticks.js';
-import { currentEngine } from '../page/current-engine.js';
+import { currentEngine } from '../page/threads/current-engine.js';
 import { reveal } from '../page/layout.js';
-import { beginSearch, clearSearch, ignoresCase, search, stepSearch, stopSearch } from '../page/search.js';
+import { beginSearch, clearSearch, ignoresCase, search, stepSearch, stopSearch } from '../page/questions/search.js';
 import { info, panel } from '../page/store.js';
 
 const NO_NAMES: SearchNames = { stalls: [], flushes: [], events: [], fields: {} };

@@ -1,6 +1,6 @@
 /** Shows where the pointer is, what is selected and how far the trace has been read. */
 import { grouped, timeText } from '../model/ticks.js';
-import { currentEngine } from '../page/current-engine.js';
+import { currentEngine } from '../page/threads/current-engine.js';
 import { info, state, writerGone } from '../page/store.js';
 import { RecordingState } from './recording.js';
 
