@@ -81,7 +81,7 @@ await build({
     // The page of a trace, with its threads. Several of them read: one for the picture, and one for each purpose that may take long.
     page: join(SOURCE, 'page/main.tsx'),
     drawing: join(SOURCE, 'drawing/worker.ts'),
-    data: join(SOURCE, 'data/worker.ts'),
+    data: join(SOURCE, 'data/data-worker.ts'),
     questions: join(SOURCE, 'data/question-worker.ts'),
     // The list of a directory.
     runs: join(SOURCE, 'runs/main.ts'),

@@ -111,7 +111,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('beside the picture', () => {
       const { hits } = await searchFor('insn \\d*77$');
       const rows = Object.values(hits.rows) as number[];
       expect(rows.length).toBeGreaterThan(3);
-      // A search in the helper may answer after the picture is drawn.
+      // A search in its thread may answer after the picture is drawn.
       const shows = (row: number | undefined): Promise<void> =>
         expect.poll(async () => (await settled(page)).selectedRow, { timeout: 10_000 }).toBe(row);
       await shows(rows[0]);

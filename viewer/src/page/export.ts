@@ -34,7 +34,7 @@ async function copyText(): Promise<void> {
   const cycles = cyclesToCopy();
   const engine = currentEngine();
   if (!cycles || !engine) return;
-  const printed = await engine.helper('text').ask('timelineText', { ...cycles, width: TEXT_WIDTH });
+  const printed = await engine.questionThread('text').ask('timelineText', { ...cycles, width: TEXT_WIDTH });
   if (!printed || printed.rows === 0) {
     tell(`no instruction is in flight in cycles ${cycles.from} to ${cycles.to - 1}`);
     return;

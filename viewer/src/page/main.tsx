@@ -64,7 +64,7 @@ Object.assign(window, {
     places: () => places.value,
     ask: (kind: keyof QuickQuestions, args: never) => currentEngine()?.ask(kind, args) ?? null,
     askTransactions: (args: TransactionArgs) =>
-      currentEngine()?.helper('transactions').ask('transactions', args) ?? null,
+      currentEngine()?.questionThread('transactions').ask('transactions', args) ?? null,
     describe: (row: number) => currentEngine()?.describe(row) ?? null,
   },
 });

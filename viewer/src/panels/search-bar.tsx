@@ -22,7 +22,7 @@ export function SearchBar() {
   }, []);
   useEffect(() => {
     currentEngine()
-      ?.helper('search')
+      ?.questionThread('search')
       .ask('searchNames', null)
       .then((known) => {
         names.value = known;

@@ -1,6 +1,6 @@
 /**
  * A search in slices: each answer has the hits of some milliseconds, and the next one continues. Asked in the worker that only searches, since an
- * expression may take for ever: `data/helper.ts`.
+ * expression may take for ever: `page/threads/question-thread.ts`.
  */
 import * as cpu from 'uscope/cpu';
 import { type Found, type FoundEvent, find as findAll, parsePattern } from 'uscope/search';

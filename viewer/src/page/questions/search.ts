@@ -112,7 +112,7 @@ export function goToHit(index: number): void {
 }
 
 async function run(pattern: string, goes: boolean, stopped: AbortSignal): Promise<void> {
-  const ask = currentEngine()!.helper('search').ask;
+  const ask = currentEngine()!.questionThread('search').ask;
   const list = new HitList();
   const args = { search: ++searches, pattern, ignoreCase: ignoresCase.value, budgetMs: SLICE_MS };
   const start = placeNow();

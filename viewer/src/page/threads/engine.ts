@@ -14,7 +14,7 @@ import { beforeCommand } from '../navigation.js';
 import { isAwaited } from '../opening.js';
 import { addProblem, removeProblems } from '../problems.js';
 import { info, pictureSize, settings, state, tell, wantedSources, writerGone } from '../store.js';
-import { Helper } from './question-thread.js';
+import { QuestionThread } from './question-thread.js';
 import { Thread } from './thread.js';
 
 /** An expression may take for ever; statistics look at the signal after each segment. */
@@ -49,7 +49,7 @@ export class Engine {
   private readonly data: Thread;
   private readonly scene: Thread;
   private readonly asker: Asker<QuickQuestions>;
-  private readonly helpers = new Map<string, Helper>();
+  private readonly questionThreads = new Map<string, QuestionThread>();
   private readonly asked = new Map<number, (details: RowDetails | null) => void>();
   private readonly pictures = new Map<
     number,
@@ -117,12 +117,12 @@ export class Engine {
   }
 
   /** A reader of the trace for one purpose, which can be ended whatever it does. */
-  helper(purpose: keyof typeof PATIENCE_MS): Helper {
-    const known = this.helpers.get(purpose);
+  questionThread(purpose: keyof typeof PATIENCE_MS): QuestionThread {
+    const known = this.questionThreads.get(purpose);
     if (known) return known;
-    const helper = new Helper(purpose, PATIENCE_MS[purpose], this.start);
-    this.helpers.set(purpose, helper);
-    return helper;
+    const thread = new QuestionThread(purpose, PATIENCE_MS[purpose], this.start);
+    this.questionThreads.set(purpose, thread);
+    return thread;
   }
 
   run(command: Command): void {
@@ -150,7 +150,7 @@ export class Engine {
 
   close(): void {
     this.observer.disconnect();
-    for (const helper of this.helpers.values()) helper.close();
+    for (const thread of this.questionThreads.values()) thread.close();
     this.data.close();
     this.scene.close();
   }

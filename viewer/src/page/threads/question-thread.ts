@@ -8,7 +8,7 @@ import type { Answer, Args, LongQuestions } from '../../data/questions/table.js'
 import { addProblem } from '../problems.js';
 import { Thread } from './thread.js';
 
-export class Helper {
+export class QuestionThread {
   private worker: Thread | null = null;
   private asker: Asker<LongQuestions> | null = null;
   /** Until it is known whether a worker that was to stop has stopped. */

@@ -152,7 +152,7 @@ function Line({ line, total }: { line: ProfileLine; total: number }) {
 
 async function ask(wanted: { from: number; to: number } | null, stopped: AbortSignal): Promise<void> {
   try {
-    const found = await currentEngine()?.helper('profile').ask('profile', { range: wanted }, stopped);
+    const found = await currentEngine()?.questionThread('profile').ask('profile', { range: wanted }, stopped);
     if (stopped.aborted || found === undefined) return;
     problem.value = found === null ? 'A profile needs a core with a clock.' : null;
     answer.value = found;
@@ -164,7 +164,7 @@ async function ask(wanted: { from: number; to: number } | null, stopped: AbortSi
 async function askProgress(stopped: AbortSignal): Promise<void> {
   if (answer.value) return;
   try {
-    progress.value = (await currentEngine()?.helper('profile').ask('profileProgress', null, stopped)) ?? 0;
+    progress.value = (await currentEngine()?.questionThread('profile').ask('profileProgress', null, stopped)) ?? 0;
   } catch {
     // The profile itself reports what is wrong.
   }

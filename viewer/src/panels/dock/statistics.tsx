@@ -115,7 +115,7 @@ function shownRange(): { from: number; to: number } | null {
 
 async function askProgress(stopped: AbortSignal): Promise<void> {
   try {
-    progress.value = (await currentEngine()?.helper('run statistics').ask('statisticsProgress', null, stopped)) ?? 0;
+    progress.value = (await currentEngine()?.questionThread('run statistics').ask('statisticsProgress', null, stopped)) ?? 0;
   } catch {
     // The statistics themselves report what is wrong.
   }
@@ -128,7 +128,7 @@ async function ask(
   use: (report: StatisticsAnswer) => void,
 ): Promise<void> {
   try {
-    const answer = await currentEngine()?.helper(purpose).ask('statistics', { range: wanted }, stopped);
+    const answer = await currentEngine()?.questionThread(purpose).ask('statistics', { range: wanted }, stopped);
     if (stopped.aborted || answer === undefined) return;
     problem.value = null;
     use(answer);

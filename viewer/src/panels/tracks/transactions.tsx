@@ -31,7 +31,7 @@ function follow(): () => void {
     const mine = new AbortController();
     controller = mine;
     try {
-      const found = await currentEngine()?.helper('transactions').ask('transactions', args, mine.signal);
+      const found = await currentEngine()?.questionThread('transactions').ask('transactions', args, mine.signal);
       if (found) transactionsShown.value = found;
       problem.value = null;
     } catch (error) {
