@@ -61,7 +61,7 @@ export function sentencesOf(text) {
     .replace(/^```[\s\S]*?^```/gm, '\n\n')
     .replace(/^(?: {4}|\t).*$/gm, '\n')
     .replace(/^#+ .*$|<!--[\s\S]*?-->/gm, '\n')
-    .split(/\n\s*\n|\n\s*(?=[-*|@]|\d+\.)|\||[.!?](?=["')*`]*(?:\s|$))|\s@\w+/)
+    .split(/\n\s*\n|\n\s*(?=[-*|@]|\d+\.)|\||[.!?](?=["')*`]*(?:\s|$))|<br>|\s@\w+/)
     .map((sentence) =>
       sentence
         .replace(/\]\([^)]*\)/g, ']')
