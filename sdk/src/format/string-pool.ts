@@ -14,10 +14,6 @@ export class StringPoolBuilder {
   private readonly parts: Uint8Array[] = [];
   private size = 0;
 
-  get length(): number {
-    return this.size;
-  }
-
   /** Offset of `text` in the pool. SCHEMA_LIMIT when the pool is full, SCHEMA_NAME when the text holds a NUL. */
   add(text: string): number {
     const known = this.offsets.get(text);

@@ -38,11 +38,6 @@ export class NameIndex {
   property(storage: StorageDef, nameOrIndex: string | number): number {
     return fieldIndex('property', storage.properties, this.storageNames[storage.storageId], nameOrIndex);
   }
-
-  /** Index of an event field. @throws UscopeError READER_NAME */
-  eventField(event: EventDef, nameOrIndex: string | number): number {
-    return fieldIndex('field', event.fields, this.eventNames[event.eventTypeId], nameOrIndex);
-  }
 }
 
 function find<T>(kind: string, key: string | number, names: readonly string[], defs: readonly T[]): T {

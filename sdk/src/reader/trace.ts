@@ -200,11 +200,6 @@ export class Trace {
     return this.isComplete ? this.header.totalTimePs : this.list.lastEndPs;
   }
 
-  /** Notes what another reader of the same trace has found, in another thread for instance. */
-  noteWarning({ kind, message }: TraceWarning): void {
-    this.warningLog.add(kind, message);
-  }
-
   /** `uscope_dut_property`. */
   dutProperty(key: string): string | undefined {
     return this.dut.find(([name]) => name === key)?.[1];

@@ -8,8 +8,6 @@ export const CONTROL_EVENT = 'control';
 /** Values of the event's field `action`, by name; of `source`. */
 export const CONTROL_ACTIONS = ['pause', 'resume', 'disable', 'enable', 'trigger'] as const;
 const CONTROL_SOURCES = ['testbench', 'operator', 'daemon'] as const;
-export type ControlAction = (typeof CONTROL_ACTIONS)[number];
-export type ControlSource = (typeof CONTROL_SOURCES)[number];
 
 /**
  * The schema with the control event after everything else, so that no id changes. A schema that has a root scope `uscope` already, or

@@ -14,8 +14,6 @@ export {
   CONTROL_ACTIONS,
   CONTROL_EVENT,
   CONTROL_SCOPE,
-  type ControlAction,
-  type ControlSource,
   controlEventOf,
   withControlEvent,
 } from './control.js';

@@ -13,10 +13,6 @@ export class FairQueue<T> {
   /** By process, then by connection; the ones that had their turn last come last. */
   private readonly processes = new Map<string, Lines<T>>();
 
-  get isEmpty(): boolean {
-    return this.processes.size === 0;
-  }
-
   /** Entries of one connection that wait. */
   waiting({ process, connection }: Peer): number {
     return this.processes.get(process)?.get(connection)?.length ?? 0;

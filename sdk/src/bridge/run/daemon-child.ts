@@ -68,10 +68,6 @@ export class DaemonChild {
     this.child?.kill('SIGKILL');
   }
 
-  get pid(): number | undefined {
-    return this.child?.pid;
-  }
-
   private spawn(): void {
     const [program, ...args] = this.command;
     this.startedAt = performance.now();

@@ -49,11 +49,6 @@ export class SessionControl {
     return this.disabled.some(([path]) => path === '');
   }
 
-  /** Commands the client has not acted on. */
-  get pending(): number {
-    return this.waiting.length;
-  }
-
   /** Resolves when the client has acted. @throws UscopeError BRIDGE_LIMIT */
   request(command: Command): Promise<Outcome> {
     if (this.waiting.length >= MAX_WAITING) {

@@ -248,13 +248,6 @@ export class Session implements IntakeOwner {
     });
   }
 
-  /** Of a flight recorder: makes a file of what it has kept, when everything received before is taken. */
-  trigger(label: string): void {
-    this.queue.run(() => {
-      if (!this.isEnding) this.sink?.trigger?.(label);
-    });
-  }
-
   /** Somebody looks on: frames wait less for the end of their segment, for the next two seconds. */
   hasten(): void {
     if (this.isEnding || !this.sink?.hasten) return;

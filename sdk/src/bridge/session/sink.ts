@@ -38,8 +38,6 @@ export interface TraceSink {
   abortWaiting(): void;
   /** Of a file that others can look at: for the next two seconds frames wait less for the end of their segment. */
   hasten?(): void;
-  /** Of a flight recorder: makes a file of what it has kept. */
-  trigger?(label: string): void;
 }
 
 /** Others have their turn after so long; the time is looked at after this number of words, which may first touch a page each. */

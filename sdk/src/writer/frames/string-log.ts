@@ -33,12 +33,6 @@ export class StringLog {
     this.next++;
   }
 
-  /** Adds a string directly; returns its index. */
-  add(text: Uint8Array): number {
-    this.pending.add(text);
-    return this.next++;
-  }
-
   /** Strings since the last call. */
   drain(): EncodedStrings {
     this.words = null;
