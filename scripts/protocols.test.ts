@@ -13,7 +13,7 @@ const CONTRACTS = contracts();
 /** Words that the contracts may have at a place: a mistyped key would say nothing. */
 const KEYS = {
   contract:
-    'protocol version title says clock id entry prefix isExact properties enums storages shapes counters events rules checks reserved',
+    'protocol version title says clock id entry prefix isExact properties enums storages shapes counters summary events rules checks reserved',
   part: 'origin presence isFollowed step kind slots example says without fields',
   field: 'type enum presence origin unit byPosition says without',
 };

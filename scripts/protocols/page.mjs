@@ -13,6 +13,7 @@ export function protocolSection(contract) {
     storages,
     shapes,
     counters,
+    summary = {},
     events,
     rules,
     checks,
@@ -25,7 +26,7 @@ export function protocolSection(contract) {
     ...(Object.keys(shapes).length > 0
       ? partTable(contract, 'Storages recognised by their shape', shapes, 'kind')
       : []),
-    ...partTable(contract, 'Events', events, null),
+    ...partTable(contract, 'Events', events, 'event'),
     ...table(
       protocol,
       'Properties',
@@ -53,6 +54,12 @@ export function protocolSection(contract) {
       'Counters that tools know',
       ['counter', 'also understood', 'meaning'],
       Object.entries(counters).map(([name, { also, says }]) => [code(name), also.map(code).join(', '), says]),
+    ),
+    ...table(
+      protocol,
+      'Summary fields',
+      ['field', 'type', 'by', 'meaning'],
+      Object.entries(summary).map(([name, { type, origin, says }]) => [code(name), type, origin, says]),
     ),
     ...table(
       protocol,
@@ -97,35 +104,32 @@ const labelsText = (/** @type {any} */ labels) =>
     .map(code)
     .join(', ');
 
-/** @param {any} contract @param {string} title @param {Record<string, any>} parts @param {string | null} column */
-function partTable({ protocol }, title, parts, column) {
+/** A row for each part, and one for each of its fields. @param {any} contract @param {string} title @param {Record<string, any>} parts @param {string} kind */
+function partTable({ protocol }, title, parts, kind) {
   return table(
     protocol,
     title,
-    ['name', 'by', 'fields', 'meaning', 'without it'],
-    Object.entries(parts).map(([name, part]) => [
-      `${code(name)}${column ? ` (${part[column]})` : ''}${part.presence === 'expected' ? ' **expected**' : ''}`,
-      part.origin,
-      Object.entries(part.fields)
-        .map((entry) => fieldText(entry, part.origin))
-        .join('<br>'),
-      part.says,
-      part.without,
+    ['name', 'type', 'by', 'meaning', 'without it'],
+    Object.entries(parts).flatMap(([name, part]) => [
+      [`**${code(name)}**${mark(part.presence)}`, part[kind] ?? kind, part.origin, part.says, part.without],
+      ...Object.entries(part.fields).map((entry) => fieldRow(entry, part.origin)),
     ]),
   );
 }
 
 /** @param {[string, any]} entry @param {string} of origin of the part */
-function fieldText([name, { type, unit, presence, origin, byPosition, says, without }], of) {
-  const marks = [
-    unit && unit !== 'id' ? unit : '',
-    presence ?? '',
-    byPosition ? 'by position' : '',
+function fieldRow([name, { type, unit, presence, origin, byPosition, says, without }], of) {
+  const shown = `– ${code(name)}${mark(presence)}${byPosition ? ' *by position*' : ''}`;
+  return [
+    shown,
+    unit && unit !== 'id' ? `${type}, ${unit}` : type,
     origin === of ? '' : origin,
-  ].filter((mark) => mark !== '');
-  const missing = without ? ` Without it ${without}.` : '';
-  return `${code(name)} ${type}${marks.length > 0 ? ` (${marks.join(', ')})` : ''}: ${says}${missing}`;
+    says,
+    without,
+  ];
 }
+
+const mark = (/** @type {string | undefined} */ presence) => (presence ? ` *${presence}*` : '');
 
 /** @param {string} protocol @param {string} title @param {string[]} heads @param {(string | undefined)[][]} rows */
 function table(protocol, title, heads, rows) {

@@ -1,6 +1,6 @@
 /**
  * The library in Node: describe a trace (schema), write it, read it. Parts be used alone too: `uscope/format`, `uscope/schema`,
- * `uscope/writer`, `uscope/reader`, `uscope/cpu`, `uscope/noc` and `uscope/timeline` (these four also in a browser), `uscope/reader/node`,
+ * `uscope/protocols`, `uscope/writer`, `uscope/reader`, `uscope/cpu`, `uscope/noc` and `uscope/timeline` (these four also in a browser), `uscope/reader/node`,
  * `uscope/bridge`.
  */
 export { ERROR_CODES, type ErrorCode } from './base/codes.js';

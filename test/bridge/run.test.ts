@@ -184,6 +184,21 @@ describe('uscope run', () => {
     expect(status).toBe(3);
   });
 
+  it('records a trace whose schema contradicts its protocol, and says so once', async () => {
+    const cwd = dirs.make();
+    writeFileSync(
+      join(cwd, 'wrong.yaml'),
+      'uscope: 1\nclocks: {clk: 1 ns}\nscopes: {core0: {protocol: cpuu, clock: clk, events: {tick: {}}}}\n',
+    );
+    const simulator = ['--', process.execPath, SIMULATOR, 'refused'];
+    const { stderr } = await start(['run', '--out', 'out', '--schema', 'wrong.yaml', ...simulator], cwd)
+      .ended;
+    expect(stderr.match(/^uscope: warning: PROTOCOL_UNKNOWN: core0 has the protocol "cpuu"/gm)).toHaveLength(
+      1,
+    );
+    expect(fileOf(cwd).preamble.session?.status).toBe(SessionStatus.CLIENT_LOST);
+  });
+
   it('ends a simulator that hangs, and keeps what it traced', async () => {
     // On a busy machine the limit may be over before the simulator traces anything: the next one is longer.
     for (const limit of [3, 20, 60]) {

@@ -64,6 +64,7 @@ describe('starting', () => {
       'cli',
       'codecs',
       'format',
+      'protocols',
       'reader',
       'schema',
       'semantics',
@@ -83,6 +84,7 @@ describe('starting', () => {
       'codecs',
       'format',
       'formats',
+      'protocols',
       'reader',
       'semantics',
       'state',
@@ -96,7 +98,7 @@ describe('starting', () => {
     expect(ours.filter((path) => /http\.js$|html|tracker|summarizer/.test(path))).toEqual([]);
   });
 
-  it('`info` needs the reader alone', async () => {
+  it('`info` needs the reader and the protocols alone', async () => {
     const { ours, packages } = await loadedBy('info', trace);
     expect(packages).toEqual(['commander']);
     expect(foldersOf(ours)).toEqual([
@@ -105,6 +107,7 @@ describe('starting', () => {
       'codecs',
       'format',
       'formats',
+      'protocols',
       'reader',
       'state',
       'wasm',

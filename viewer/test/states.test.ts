@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { exportView } from '../../sdk/src/cli/view/export.js';
 import type { Opening, OpeningStatus } from '../../sdk/src/cli/view/server/server.js';
 import { type ServedTrace, serveView } from '../../sdk/src/cli/view/server/server.js';
+import { FieldType } from '../../sdk/src/format/types.js';
 import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
 import { TraceBuilder } from '../../test/support/build-trace.js';
 import { type Browser, chromiumPath, startChromium } from '../../test/support/chromium.js';
@@ -28,6 +29,18 @@ needBuiltPage();
 const model = runModel(chooser(7), 1500);
 const bytes = traceOf(model);
 const rows = model.instructions.length;
+
+/** Its flushes name no instruction, but a text. */
+function contradicting(): Uint8Array {
+  const schema = modelSchema();
+  const events = schema.events.map((event) =>
+    event.name === 'flush'
+      ? { ...event, fields: event.fields.map((field) => ({ ...field, type: FieldType.STRING_REF })) }
+      : event,
+  );
+  const frames = [{ timePs: 0n, items: [] }];
+  return new TraceBuilder({ schema: { ...schema, events } }).segment({ frames }).finalize().bytes;
+}
 
 interface Message {
   readonly code: string;
@@ -101,6 +114,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the viewer, when something is 
         'uscope info',
       ],
       ['a cut trace', bytes.subarray(0, bytes.length - 3000), 'FORMAT_TRUNCATED', 'uscope recover'],
+      ['a schema that contradicts its protocol', contradicting(), 'PROTOCOL_TYPE', 'uscope schema --check'],
     ])('%s', async (_, content, code, advice) => {
       expect((await shown(served(content), code)).advice).toContain(advice);
     });

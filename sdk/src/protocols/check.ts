@@ -34,7 +34,7 @@ export interface ProtocolFinding {
 /** Something is recorded that tools cannot take as it is; else something is missing, and the rest can be shown. */
 export const isContradiction = ({ code }: ProtocolFinding): boolean => code !== 'PROTOCOL_MISSING';
 
-/** As messages show it. */
+/** The line that messages show. */
 export const findingText = ({ code, detail }: ProtocolFinding): string => `${code}: ${detail}`;
 
 /** Most findings of a schema: a hostile one may have thousands, with names of thousands of letters. */

@@ -2,11 +2,12 @@
  * The thread that reads the trace for a picture: blocks that the picture needs now come first, then the pass over the whole trace continues.
  * It also answers quick questions of the page.
  */
+import { checkProtocol, isContradiction } from 'uscope/protocols';
 import type { Growth } from '../model/growth.js';
 import { threadScope } from '../model/thread-scope.js';
 import { Answerer } from './answerer.js';
 import { BlockServer } from './block-server.js';
-import { begun, openTrace, sourceOf } from './library.js';
+import { begun, openTrace, sourceOf, type Trace } from './library.js';
 import { describeProblem } from './problems.js';
 import type { AskMessage, DataMessage, DataReport, OpenRequest, Problem, Want } from './protocol.js';
 import { QUICK_QUESTIONS } from './questions/table.js';
@@ -46,12 +47,21 @@ async function show({ origin, core, clock, port }: OpenRequest): Promise<void> {
       hasNews: async () => source.hasNews(await session.tail()),
     };
     server = new BlockServer(session, post, report, live);
+    reportContradictions(session.trace);
     port.postMessage({ type: 'trace', info: session.info } satisfies DataMessage);
     scope.postMessage({ type: 'opened', info: session.info } satisfies DataReport);
     await server.run();
   } catch (error) {
     report({ ...describeProblem(error), isFatal: true });
   }
+}
+
+/** What the schema contradicts is not shown, and the page says so once. */
+function reportContradictions({ schema, dut }: Trace): void {
+  const [first, ...others] = checkProtocol(schema, dut).filter(isContradiction);
+  if (!first) return;
+  const more = others.length > 0 ? ` And ${others.length} more.` : '';
+  report({ code: first.code, what: `${first.detail}.${more}`, advice: '', isFatal: false });
 }
 
 /** The page opens a trace before it asks anything. */

@@ -40,10 +40,14 @@ const OF_CONVERSION =
 const OF_FORMAT =
   '`uscope verify FILE` lists everything that is wrong with the file; `uscope recover` keeps what is intact.';
 
+const OF_PROTOCOL =
+  'That part is not shown. `uscope schema --check FILE` lists what the schema contradicts, and what it lacks.';
+
 /** @param isShown the trace is open: what has no magic number is a damaged part of it */
 export function adviceFor(code: string, isShown = false): string {
   if (isShown && code === 'FORMAT_MAGIC') return OF_FORMAT;
   if (ADVICE[code]) return ADVICE[code];
   if (code.startsWith('FORMAT_')) return OF_FORMAT;
+  if (code.startsWith('PROTOCOL_')) return OF_PROTOCOL;
   return code.startsWith('CONVERT_') ? OF_CONVERSION : 'Reload the page to try again.';
 }

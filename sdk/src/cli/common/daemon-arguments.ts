@@ -1,5 +1,4 @@
 /** Options that `uscope serve` and `uscope run` share. */
-import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { DEFAULT_NICE, MAX_NICE } from '../../bridge/host/priority.js';
@@ -7,6 +6,7 @@ import type { Durability } from '../../bridge/session/durability.js';
 import { readClientKeys, readKeyPair, type ServerKeys } from '../../bridge/wire/key-files.js';
 import { parseSize } from './option-values.js';
 import { addRingOptions, type RingArguments } from './ring-arguments.js';
+import { readSchemaFile } from './schema-file.js';
 import { COMPRESSIONS, SMALL_HELP, type WriterArguments } from './writer-arguments.js';
 
 export interface DaemonArguments extends RingArguments, WriterArguments {
@@ -114,15 +114,5 @@ export function maxMemoryOf({ maxMemory }: Pick<DaemonArguments, 'maxMemory'>): 
 
 /** @throws UscopeError CLI_USAGE when the file cannot be read */
 export function schemaOf({ schema }: DaemonArguments): { text: string; file: string } | undefined {
-  if (schema === undefined) return undefined;
-  try {
-    return { text: readFileSync(schema, 'utf8'), file: schema };
-  } catch (cause) {
-    throw new UscopeError(
-      'CLI_USAGE',
-      `the schema cannot be read: ${(cause as Error).message}`,
-      { file: schema },
-      { cause },
-    );
-  }
+  return schema === undefined ? undefined : { text: readSchemaFile(schema), file: schema };
 }

@@ -1,10 +1,10 @@
 /** `uscope schema --check`: does a schema, or that of a trace, keep the protocols that its scopes claim? */
-import { readFile } from 'node:fs/promises';
 import { onOneLine } from '../../base/printable.js';
 import { checkProtocol, findingText, isContradiction, type ProtocolFinding } from '../../protocols/index.js';
 import { isHttpUrl } from '../../reader/http-url.js';
 import { parseUnboundSchema } from '../../schema/index.js';
 import { ExitCode, io, paint, printJson } from './io.js';
+import { readSchemaFile } from './schema-file.js';
 import { shownName, withTrace } from './trace-file.js';
 
 const SCHEMA_FILE = /\.(ya?ml|json)$/i;
@@ -20,7 +20,7 @@ export async function printCheck(file: string, isJson: boolean): Promise<void> {
 async function findingsOf(file: string): Promise<ProtocolFinding[]> {
   if (isHttpUrl(file) || !SCHEMA_FILE.test(file))
     return withTrace(file, async ({ schema, dut }) => checkProtocol(schema, dut));
-  const { schema, dut } = parseUnboundSchema(await readFile(file, 'utf8'), { file });
+  const { schema, dut } = parseUnboundSchema(readSchemaFile(file), { file });
   return checkProtocol(schema, dut);
 }
 

@@ -1,5 +1,4 @@
 /** `uscope codegen`: a schema -> source code with its ids and typed functions. */
-import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { type Command, Option } from 'commander';
@@ -9,6 +8,7 @@ import { parseUnboundSchema } from '../../schema/parse.js';
 import { schemaFingerprint } from '../../writer/fingerprint.js';
 import { writeFileAtomically } from '../../writer/output/atomic-file.js';
 import { io } from '../common/io.js';
+import { readSchemaFile } from '../common/schema-file.js';
 
 type CodegenOptions = { readonly [language in CodegenLanguage]?: boolean } & {
   readonly output?: string;
@@ -76,15 +76,6 @@ function nameOf(file: string, given: string | undefined): string {
     'CLI_USAGE',
     `"${given}" is not a name; use a letter first, then letters, digits and _`,
   );
-}
-
-function readSchemaFile(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    const detail = `the schema cannot be read: ${(cause as Error).message}`;
-    throw new UscopeError('CLI_USAGE', detail, { file }, { cause });
-  }
 }
 
 /** A build generates its files again and again: those may be replaced. */

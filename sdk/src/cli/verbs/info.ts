@@ -104,7 +104,7 @@ async function listDirectory(directory: string, { json, count, watch }: InfoOpti
   else printRuns(runs);
 }
 
-/** Where the schema contradicts the protocols that its scopes claim. */
+/** What in the schema contradicts the protocols that its scopes claim. */
 function contradictionsOf({ schema, dut }: Trace): string[] {
   return checkProtocol(schema, dut).filter(isContradiction).map(findingText);
 }
