@@ -444,7 +444,7 @@ describe('a tiny run', () => {
     writeFileSync(join(directory, 'worse.json'), JSON.stringify(document));
     const worse = bench('compare', file, join(directory, 'worse.json'));
     expect([worse.status, worse.stdout]).toEqual([1, expect.stringMatching(/^worse .*size of the file/)]);
-    mkdirSync(join(directory, 'empty'));
+    mkdirSync(join(directory, 'empty'), { recursive: true });
     const wrong = bench('compare', file, join(directory, 'empty'));
     expect([wrong.status, wrong.stderr]).toEqual([1, expect.stringContaining('EISDIR')]);
   });

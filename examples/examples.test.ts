@@ -91,7 +91,7 @@ describe('examples/cpp-model', () => {
     const uscope = (...args: string[]) => runOne(process.execPath, ['sdk/bin/uscope.js', ...args]);
     expect(uscope('verify', file)).toContain('no errors');
     const picture = 'examples/cpp-model/out/ooo.png';
-    uscope('view', '--png', picture, '--cycles', '0:64', file);
+    uscope('view', '--force', '--png', picture, '--cycles', '0:64', file);
     expect(readFileSync(join(root, picture)).subarray(1, 4).toString()).toBe('PNG');
     const [core] = JSON.parse(uscope('stats', file, '--json')).cores;
     expect(core.stalls.reasons.map(({ reason }: { reason: string }) => reason)).toContain('rob_full');

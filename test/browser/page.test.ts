@@ -155,6 +155,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the reader in a page', () => {
 
     beforeAll(async () => {
       modulePage = await context.newPage();
+      const decompress = (frame: number[]) => [...zstdForTests!.decompress(Buffer.from(frame))];
+      await modulePage.exposeFunction('zstdOfNode', decompress);
       await modulePage.goto(site.url);
     });
 
@@ -171,8 +173,6 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the reader in a page', () => {
       'reads ZSTD with a decompressor given to it, and says so without one',
       async () => {
         await writeFile(trace, build('zstd').finalize().bytes);
-        const decompress = (frame: number[]) => [...zstdForTests!.decompress(Buffer.from(frame))];
-        await modulePage.exposeFunction('zstdOfNode', decompress);
         const [without, count] = await evaluate<[string, string]>(`
         const source = () => uscope.httpSource('trace.uscope');
         const plain = await uscope.openTrace(source());

@@ -62,6 +62,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the report as a page', () => {
   const plot = (kind: string, core: number) => opened.locator(`[data-plot=${kind}][data-core="${core}"]`);
 
   it('draws its plots, those far down when they come near', async () => {
+    await opened.reload(); // an earlier try has come near all of them
     await plot('ipc', 0).locator('canvas').waitFor();
     await opened.locator('[data-plot=cores] canvas').waitFor();
     const last = plot('counters', 1);
@@ -107,7 +108,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the report as a page', () => {
   });
 
   it('has loaded nothing and complained of nothing', () => {
-    expect(requests).toHaveLength(1);
+    expect([...new Set(requests)]).toHaveLength(1);
     expect(problems).toEqual([]);
   });
 });

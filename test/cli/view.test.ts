@@ -115,7 +115,7 @@ describe('uscope view', () => {
   });
 
   it('warns of a file that takes the name of the trace and is not served', async () => {
-    const path = join(directory, 'replaced.uscope');
+    const path = join(mkdtempSync(join(directory, 'replaced-')), 'core0.uscope');
     writeFileSync(path, bytes);
     const running = start([path]);
     try {
@@ -131,8 +131,7 @@ describe('uscope view', () => {
   });
 
   it('lists and opens no links of a directory', async () => {
-    const listed = join(directory, 'listed');
-    mkdirSync(listed);
+    const listed = mkdtempSync(join(directory, 'listed-'));
     writeFileSync(join(listed, 'own.uscope'), bytes);
     symlinkSync(file, join(listed, 'link.uscope'));
     writeFileSync(join(listed, 'text.uscope'), 'a password\n'.repeat(20));
@@ -151,7 +150,7 @@ describe('uscope view', () => {
   });
 
   it('serves two traces and the page that compares them, with names that tell them apart', async () => {
-    mkdirSync(join(directory, 'after'));
+    mkdirSync(join(directory, 'after'), { recursive: true });
     writeFileSync(join(directory, 'after/core0.uscope'), bytes);
     const { status, stderr } = await whileViewing(['core0.uscope', 'after/core0.uscope'], async (get) => {
       const page = await (await get()).text();
@@ -196,7 +195,7 @@ describe('uscope view', () => {
   });
 
   it('writes the page and the trace for another server', async () => {
-    const out = join(directory, 'out');
+    const out = join(mkdtempSync(join(directory, 'exported-')), 'out');
     const { status, out: printed } = await runUscope(['view', '--export', out, file]);
     expect(status).toBe(0);
     expect(
@@ -255,12 +254,12 @@ describe('uscope view', () => {
     ])('%s is converted', (name) => viewed([vectorOf(name), '--no-cache']));
 
     it('is kept for the next time, unless --no-cache', async () => {
+      rmSync(join(directory, 'cache'), { recursive: true, force: true });
       const vector = vectorOf('konata/two-threads.kanata');
-      const before = cached();
       await viewed([vector, '--no-cache']);
-      expect(cached()).toEqual(before);
+      expect(cached()).toEqual([]);
       await viewed([vector]);
-      const [kept, ...others] = cached().filter((one) => !before.includes(one));
+      const [kept, ...others] = cached();
       expect(others).toEqual([]);
       const path = join(directory, 'cache/uscope/converted', kept!);
       const { ino } = statSync(path);
@@ -319,7 +318,7 @@ describe('uscope view', () => {
     });
 
     it('is exported as a trace', async () => {
-      const out = join(directory, 'converted');
+      const out = join(mkdtempSync(join(directory, 'exported-')), 'out');
       const vector = vectorOf('konata/two-threads.kanata');
       expect((await runUscope(['view', '--export', out, vector])).status).toBe(0);
       expect(readFileSync(join(out, 'two-threads.kanata.uscope')).subarray(0, 4).toString()).toBe('uSCP');

@@ -81,6 +81,7 @@ describe.skipIf(lacks('the history of the repository', hasCommit(BEFORE_INDEX)))
 
     it('recovers torn.uscope', async () => {
       const { listing: whole } = await today('killed.uscope');
+      rmSync(at('recovered.uscope'), { force: true });
       const { listing } = await older.run('recover', at('torn.uscope'), at('recovered.uscope'));
       expect(listing.frames.length).toBeGreaterThan(whole.frames.length / 2);
       expect(listing.frames).toEqual(whole.frames.slice(0, listing.frames.length));

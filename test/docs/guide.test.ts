@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TRIES_ALL } from '../support/effort.js';
 import { type Block, blocksOf, matchesOutput, ShellSession } from '../support/executable-document.js';
 import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
@@ -36,22 +37,37 @@ function titleOf(block: Block): string {
   return block.kind === 'file' ? block.path : (block.script.trim().split('\n')[0] ?? '');
 }
 
-function canRun(block: Block): boolean {
-  if (block.kind !== 'run' || block.needs === null) return true;
-  return spawnSync('sh', ['-c', `command -v ${block.needs}`]).status === 0;
+/** Empty: it runs. */
+function reasonNotToRun(block: Block): string {
+  if (block.kind !== 'run') return '';
+  if (block.isLong && !TRIES_ALL) return 'USCOPE_TEST_ALL=1 (another build of the same model)';
+  const isThere = block.needs === null || spawnSync('sh', ['-c', `command -v ${block.needs}`]).status === 0;
+  return isThere ? '' : block.needs!;
 }
 
 describe.each(['docs/tutorials/guide.md', 'docs/how-to/simulators/verilator.md'])('%s', (path) => {
-  const home = mkdtempSync(join(tmpdir(), 'uscope-guide-'));
-  const session = new ShellSession(home, root);
+  const homes: string[] = [];
+  let session: ShellSession;
+  /** Blocks that the session has begun. */
+  let begun = 0;
   const blocks = blocksOf(read(path));
-  afterAll(() => rmSync(home, { recursive: true, force: true }));
+  afterAll(() => {
+    for (const home of homes) rmSync(home, { recursive: true, force: true });
+  });
 
-  for (const block of blocks) {
-    it.skipIf(lacks(block.kind === 'run' ? String(block.needs) : '', canRun(block)))(
-      `line ${block.line}: ${titleOf(block)}`,
-      () => execute(session, block),
-    );
+  /** A block that failed runs again in a new session, after all that precede it: what it left behind is in the way. */
+  function follow(at: number): void {
+    if (at === 0 || begun > at) {
+      homes.push(mkdtempSync(join(tmpdir(), 'uscope-guide-')));
+      session = new ShellSession(homes.at(-1)!, root);
+      begun = 0;
+    }
+    for (; begun <= at; begun++) if (reasonNotToRun(blocks[begun]!) === '') execute(session, blocks[begun]!);
+  }
+
+  for (const [at, block] of blocks.entries()) {
+    const reason = reasonNotToRun(block);
+    it.skipIf(lacks(reason, reason === ''))(`line ${block.line}: ${titleOf(block)}`, () => follow(at));
   }
 
   it('shows files as they are in examples/guide', () => {

@@ -110,7 +110,7 @@ describe.skipIf(lacks('Verilator', hasVerilator))('transactions recorded from Sy
     expect(run.status, run.stderr).toBe(0);
     expect(run.stdout).toContain(`requests ${(CYCLES - 4) / 2} rejected 0`);
     const output = join(directory, 'bus.ftr');
-    execFileSync(process.execPath, [BIN, 'convert', join(directory, 'bus.uscope'), '-o', output], {
+    execFileSync(process.execPath, [BIN, 'convert', '--force', join(directory, 'bus.uscope'), '-o', output], {
       stdio: 'pipe',
     });
     const { info, declarations, transactions, relations } = await contentOf(

@@ -109,7 +109,7 @@ describe('the package', () => {
     if (!existsSync(join(HOME, 'node_modules', name)))
       copy(join(MODULES, name), join(HOME, 'node_modules', name));
     const trace = join(ROOT, 'test/compatibility/0.1.0/traces/closed-lz4.uscope');
-    expect(uscope('view', '--png', 'picture.png', trace)).toBe('picture.png\n');
+    expect(uscope('view', '--force', '--png', 'picture.png', trace)).toBe('picture.png\n');
     expect(readFileSync(join(HOME, 'picture.png')).subarray(1, 4).toString()).toBe('PNG');
   });
 

@@ -54,10 +54,11 @@ describe('without the optional packages', () => {
     ['convert', TRACE, '-o', 'x.vcd'],
     ['slice', TRACE, '-o', 'x.uscope'],
   ])('uscope %s works', (...args) => {
+    const output = args.includes('-o') ? join(HOME, args.at(-1)!) : null;
+    if (output) rmSync(output, { force: true });
     const { status, stderr } = uscope(...args);
     expect({ status, stderr }).toMatchObject({ status: 0 });
-    const output = args[args.indexOf('-o') + 1];
-    if (args.includes('-o')) expect(existsSync(join(HOME, output!))).toBe(true);
+    if (output) expect(existsSync(output)).toBe(true);
   });
 
   it.each([['help', 'run'], ['help', 'serve'], ['run', '--help'], ['completion', 'bash'], ['--help']])(

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { blocksOf, matchesOutput, ShellSession } from './executable-document.js';
 
 const fence = '```';
@@ -51,8 +51,11 @@ describe('output', () => {
 });
 
 describe('a shell session', () => {
-  const home = mkdtempSync(join(tmpdir(), 'uscope-session-'));
-  afterAll(() => rmSync(home, { recursive: true, force: true }));
+  let home: string;
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'uscope-session-'));
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
 
   it('keeps directory and variables, stops at the first failure, and shows stdout before stderr', () => {
     const session = new ShellSession(home, home);

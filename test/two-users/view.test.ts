@@ -1,6 +1,6 @@
 /** What another user of the machine gets of a trace that is viewed: nothing, neither through its server nor by files that are put in its way. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -153,8 +153,7 @@ describe.skipIf(lacks(`${whyNoSecondUser}`, whyNoSecondUser === null))('a trace 
     async () => {
       const theirs = mkdtempSync(join(directory, 'theirs-'));
       chownSync(theirs, user.uid, user.gid);
-      const mine = join(directory, 'mine');
-      mkdirSync(mine, { mode: 0o700 });
+      const mine = mkdtempSync(join(directory, 'mine-'));
       const secret = join(mine, 'secret');
       writeFileSync(secret, `${SECRET}\n`, { mode: 0o600 });
       // By its name, and by a link below the program's directory.

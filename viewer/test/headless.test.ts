@@ -69,7 +69,7 @@ const inSize = ['--size', `${SIZE.width}x${SIZE.height}`];
 const inCycles = ['--cycles', `${FROM}:${TO}`];
 
 async function drawn(out: string, ...args: string[]): Promise<string> {
-  const { status, stdout, stderr } = await take(['--png', at(out), ...inSize, ...args]);
+  const { status, stdout, stderr } = await take(['--force', '--png', at(out), ...inSize, ...args]);
   expect([status, stdout, stderr]).toEqual([0, `${at(out)}\n`, '']);
   return at(out);
 }
@@ -220,7 +220,7 @@ describe('a picture', () => {
     await writeFile(queue, (await twoClocks(chooser(5), 3000)).bytes);
     const args = ['--cycles', '100:160', '--size', '900x900'];
     const both = await Promise.all(
-      ['queue.svg', 'queue.png'].map((name) => take(['--png', at(name), ...args, queue])),
+      ['queue.svg', 'queue.png'].map((name) => take(['--force', '--png', at(name), ...args, queue])),
     );
     for (const { status, stderr } of both) expect([status, stderr]).toEqual([0, '']);
     const texts = textsOf(await readFile(at('queue.svg'), 'utf8'));
@@ -246,7 +246,7 @@ describe('a picture', () => {
     const log = at('log.kanata');
     const lines = ['Kanata\t0004', 'C=\t100', 'I\t0\t0\t0', 'L\t0\t0\t00001000: addi a0,a0,1', 'S\t0\t0\tF'];
     await writeFile(log, [...lines, 'C\t2', 'S\t0\t0\tD', 'C\t2', 'E\t0\t0\tD', 'R\t0\t0\t0', ''].join('\n'));
-    const { status } = await take(['--png', at('log.svg'), ...inSize, '--cycles', '0:8', log]);
+    const { status } = await take(['--force', '--png', at('log.svg'), ...inSize, '--cycles', '0:8', log]);
     expect(status).toBe(0);
     expect(textsOf(await readFile(at('log.svg'), 'utf8'))).toContain('addi a0,a0,1');
   });
@@ -256,7 +256,7 @@ describe('a picture', () => {
     const bytes = traceOf(model);
     bytes.fill(0xa5, bytes.length >> 1, (bytes.length >> 1) + 40);
     await writeFile(damaged, bytes);
-    const { status, stderr } = await take(['--png', at('damaged.png'), ...inSize, damaged]);
+    const { status, stderr } = await take(['--force', '--png', at('damaged.png'), ...inSize, damaged]);
     expect(status).toBe(0);
     expect(stderr).toMatch(/^uscope: warning: FORMAT_[A-Z]+: /);
     expect((await pixelsOf(at('damaged.png'))).width).toBe(SIZE.width);

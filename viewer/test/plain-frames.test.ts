@@ -26,6 +26,7 @@ describe.skipIf(lacks('chromium', chromiumPath !== null))('a trace with plain fr
   afterAll(() => viewer?.close());
 
   it('is shown', async () => {
+    viewer.requests.length = 0;
     const page = await viewer.open();
     const { rows } = await settled(page);
     expect(rows).toBe(model.instructions.length);

@@ -207,7 +207,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('SQL in the page', () => {
   });
 
   it('needs the command: static files say so', async () => {
-    const out = join(directory, 'static');
+    const out = join(mkdtempSync(join(directory, 'static-')), 'out');
     await exportView(out, { trace: join(directory, 'core0.uscope') });
     const { createReadStream } = await import('node:fs');
     const server = createServer((request, response) => {
