@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { REASON_COLOURS, toldApart } from '../../sdk/src/base/colours.js';
 import { reportPage } from '../../sdk/src/cli/stats/html.js';
 import { memorySource, openTrace } from '../../sdk/src/reader/index.js';
 import { analyzePerformance } from '../../sdk/src/semantics/cpu/analysis/analyze.js';
@@ -18,6 +19,8 @@ import { event, modelSchema, runModel, STAGES } from '../support/pipeline-model.
 limitOfFile(PROCESSES_MS);
 
 const CYCLES = 3000;
+/** Another order than that in which they occur: only the second one stalls the second core. */
+const REASONS = toldApart(['fetch_miss', 'rob_full']);
 
 /** Two cores of a made-up pipeline: the first runs, the second only stalls. */
 async function page(): Promise<string> {
@@ -32,7 +35,8 @@ async function page(): Promise<string> {
     frame(timePs, ...items, add(1, 0, 0, 1), event(9, 0)),
   );
   const trace = await openTrace(memorySource(builder.segment({ frames }).finalize().bytes));
-  return reportPage(await analyzePerformance(trace), { name: 'two.uscope', dut });
+  const reasons = [REASONS, REASONS];
+  return reportPage(await analyzePerformance(trace), { name: 'two.uscope', dut, reasons });
 }
 
 describe.skipIf(lacks('Chromium', chromiumPath))('the report as a page', () => {
@@ -78,6 +82,13 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the report as a page', () => {
     await expect
       .poll(() => stalls.locator('.u-legend').textContent())
       .toMatch(/cycles\s*[\d,]+ – [\d,]+\s*rob_full\s*\d/);
+  });
+
+  it('shows a reason in the colour that it has in the viewer', async () => {
+    const marker = plot('stalls', 1).locator('.u-marker').last();
+    const colour = REASON_COLOURS[REASONS.indexOf('rob_full')]!;
+    const [red, green, blue] = [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
+    expect(await marker.getAttribute('style')).toContain(`rgb(${red}, ${green}, ${blue})`);
   });
 
   it('shows another distribution when it is chosen', async () => {

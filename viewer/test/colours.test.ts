@@ -1,4 +1,4 @@
-/** Every colour of the viewer is declared in one of two files. */
+/** Every colour of the viewer and of the page of `stats` is declared in one place. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -6,17 +6,25 @@ import { describe, expect, it } from 'vitest';
 import { cssColours } from '../src/model/css-colours.js';
 import { contrast, THEMES } from '../src/model/palette.js';
 
-const SOURCE = fileURLToPath(new URL('../src/', import.meta.url));
-const DECLARED = ['model/css-colours.ts', 'model/palette.ts'];
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** Flushes and stalls have their colours from the first, in the viewer and in the page of `stats`. */
+const DECLARED = [
+  'sdk/src/base/colours.ts',
+  'sdk/src/cli/stats/style-sheet.ts',
+  'viewer/src/model/css-colours.ts',
+  'viewer/src/model/palette.ts',
+];
 /** `#rgb` to `#rrggbbaa` as a value, and functions with numbers. An id such as `#12` is none of them. */
 const COLOUR =
   /(?:['"`\s:(,]#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})\b)|\b(?:rgba?|hsla?|oklch|lab)\(\s*\d/gi;
 
-const files = readdirSync(SOURCE, { recursive: true, encoding: 'utf8' })
-  .map((file) => file.replaceAll('\\', '/'))
+const files = ['sdk/src/base', 'sdk/src/cli/stats', 'sdk/src/cli/view', 'viewer/src']
+  .flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
+  )
   .filter((file) => /\.(tsx?|css|html)$/.test(file) && !/\.test\.ts$/.test(file))
   .sort();
-const textOf = (file: string): string => readFileSync(join(SOURCE, file), 'utf8');
+const textOf = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
 
 describe('colours', () => {
   it('are declared nowhere else', () => {

@@ -1,6 +1,8 @@
 /** What the index says of one core, as the picture needs it. */
+
 import type * as cpu from 'uscope/cpu';
 import { ChannelKind, type ChannelName, type TraceIndex } from 'uscope/trace-index';
+import { reasonPlace } from '../../../sdk/src/base/colours.js';
 import { Column, columnsOf, reasonColumn, type SumsPart, type SumsShape } from '../model/sums.js';
 import type { Diagonal, SumsRange } from './protocol.js';
 
@@ -115,8 +117,7 @@ export class IndexSums {
     columns[Column.STALLED] = found[0]!.values;
     const labelled = found.length > 1 ? found.slice(1) : found;
     for (const { name, values } of labelled) {
-      const known = reasons.indexOf(name);
-      const column = reasonColumn(shape, known < 0 ? reasons.length - 1 : known);
+      const column = reasonColumn(shape, reasonPlace(reasons, name));
       const sum = columns[column];
       columns[column] = sum ? sum.map((value, index) => value + values[index]!) : values;
     }

@@ -2,6 +2,7 @@
 
 import * as cpu from 'uscope/cpu';
 import { openIndex, type TraceIndex } from 'uscope/trace-index';
+import { toldApart } from '../../../sdk/src/base/colours.js';
 import type { RowBlock } from '../model/blocks.js';
 import { type Growth, grown } from '../model/growth.js';
 import type { SumsShape } from '../model/sums.js';
@@ -12,9 +13,6 @@ import type { ClockInfo, CoreInfo, Diagonal, TraceInfo } from './protocol.js';
 import type { QuestionContext } from './questions/question.js';
 import { type Stall, toRowBlock } from './row-block.js';
 import { SegmentCycles } from './segment-cycles.js';
-
-/** Stall reasons that have a column; what is rarer shares the last. */
-const MAX_REASONS = 15;
 
 /** Of single segments' index: as much as a picture of some million cycles looks at. */
 const INDEX_BYTES = 12 * 1024 * 1024;
@@ -62,9 +60,9 @@ export class Session implements QuestionContext {
       .get('stall')
       ?.fields.get('reason')
       ?.labels?.values.map(({ name }) => name);
-    const named = (reasons ?? []).slice(0, MAX_REASONS);
+    const columns = toldApart(reasons ?? []);
     // The last reason: those without a label or a column.
-    const sums: SumsShape = { stages: core?.stages.length ?? 0, reasons: named.length + 1 };
+    const sums: SumsShape = { stages: core?.stages.length ?? 0, reasons: columns.length };
     const index = await openIndex(trace, { cacheBytes: INDEX_BYTES });
     const info: TraceInfo = {
       name,
@@ -79,7 +77,7 @@ export class Session implements QuestionContext {
       segmentCycles,
       diagonal: core ? await diagonalOf(trace, core, lastCycle) : null,
       sums,
-      reasons: [...named, 'other'],
+      reasons: columns,
       isComplete: trace.isComplete,
       dut: trace.dut,
     };

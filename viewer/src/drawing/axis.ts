@@ -1,7 +1,7 @@
 /** Cycles, time, and the stalls of the core in every cycle. */
 import { shownCore } from '../data/shown-core.js';
 import { lowerBound } from '../model/blocks.js';
-import { pixelOf, reasonColour } from '../model/palette.js';
+import { pixelOf, reasonColour, reasonPlace } from '../model/palette.js';
 import { grouped, tickStep, ticks, timeText } from '../model/ticks.js';
 import { AXIS_FONT } from './canvas.js';
 import type { Frame } from './frame.js';
@@ -43,9 +43,7 @@ function rasterStalls(
     const block = store.block(segment);
     if (!block) continue;
     const { cycle, reason } = block.stalls;
-    const colours = block.names.map((name) =>
-      pixelOf(reasonColour(theme, Math.max(0, info.reasons.indexOf(name)))),
-    );
+    const colours = block.names.map((name) => pixelOf(reasonColour(theme, reasonPlace(info.reasons, name))));
     for (let i = lowerBound(cycle, axis.from - block.baseCycle - 1); i < cycle.length; i++) {
       const at = cycle[i]! + block.baseCycle;
       if (at > last) break;

@@ -2,7 +2,15 @@
 import * as cpu from 'uscope/cpu';
 import type { CoreInfo } from '../data/protocol.js';
 import { lowerBound, NO_STAGE, NO_THREAD, type RowBlock } from '../model/blocks.js';
-import { fillOf, mix, pixelOf, reasonColour, stageColour, type Theme } from '../model/palette.js';
+import {
+  fillOf,
+  mix,
+  pixelOf,
+  reasonColour,
+  reasonPlace,
+  stageColour,
+  type Theme,
+} from '../model/palette.js';
 import { bitsOf } from '../model/row.js';
 import type { Settings } from './settings.js';
 
@@ -84,7 +92,7 @@ export class Colouring {
     const { cycle, reason } = block.stalls;
     const at = lowerBound(cycle, from);
     if (at >= cycle.length || cycle[at]! >= to) return this.plain;
-    return Math.max(0, this.reasons.indexOf(block.names[reason[at]!]!));
+    return reasonPlace(this.reasons, block.names[reason[at]!]!);
   }
 
   /** The colour of a stage in any mode. */

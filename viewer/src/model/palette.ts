@@ -3,6 +3,10 @@
  * colours can distinguish them.
  */
 
+import { FLUSH_COLOURS, REASON_COLOURS } from '../../../sdk/src/base/colours.js';
+
+export { reasonPlace } from '../../../sdk/src/base/colours.js';
+
 export type ThemeName = 'dark' | 'light';
 /** Colours of boxes: many, fewer that differ more, and some that differ by lightness alone. */
 export const PALETTES = ['many', 'strong', 'lightness'] as const;
@@ -78,25 +82,6 @@ const FILLS: Readonly<Record<PaletteName, readonly string[]>> = {
 /** Boxes on a dark background are a little darker. */
 const DARKENED = 0.14;
 
-const REASONS = [
-  '#cc6677',
-  '#ddcc77',
-  '#4e9e6b',
-  '#88ccee',
-  '#aa4499',
-  '#e58a4e',
-  '#44aa99',
-  '#8877cc',
-  '#999933',
-  '#b5485f',
-  '#6f9fd8',
-  '#c9a0c9',
-  '#7d8a3c',
-  '#d9a441',
-  '#5fb3b3',
-  '#9a9aa5',
-] as const;
-
 export const THEMES: Readonly<Record<ThemeName, Theme>> = {
   dark: {
     background: '#14171c',
@@ -108,11 +93,11 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
     dim: '#8a93a3',
     accent: '#62aefc',
     selection: '#263a56',
-    flush: '#ff6b6b',
+    flush: FLUSH_COLOURS.dark,
     inBox: '#10131a',
     pending: '#1f242d',
     fills: MANY.map((colour) => mix(colour, '#14171c', DARKENED)),
-    reasons: REASONS,
+    reasons: REASON_COLOURS,
     plain: '#6d7686',
     ipc: '#62aefc',
     arrow: '#ffffff',
@@ -129,11 +114,11 @@ export const THEMES: Readonly<Record<ThemeName, Theme>> = {
     dim: '#5f6b7c',
     accent: '#1668c7',
     selection: '#d6e6fa',
-    flush: '#c9252d',
+    flush: FLUSH_COLOURS.light,
     inBox: '#10131a',
     pending: '#eef1f5',
     fills: MANY,
-    reasons: REASONS,
+    reasons: REASON_COLOURS,
     plain: '#b3bac6',
     ipc: '#1668c7',
     arrow: '#22304a',

@@ -1,4 +1,5 @@
 /** What the page's script draws, as small as it can be. */
+import { reasonPlace } from '../../base/colours.js';
 import { onOneLine } from '../../base/printable.js';
 import type {
   CoreReport,
@@ -10,6 +11,11 @@ import type {
 export interface NamedValues {
   readonly name: string;
   readonly values: readonly number[];
+}
+
+export interface ReasonValues extends NamedValues {
+  /** The place of its colour; null: several reasons together. */
+  readonly place: number | null;
 }
 
 export interface Bars {
@@ -29,7 +35,7 @@ export interface CoreCharts {
   /** Per 1000 cycles. */
   readonly flushes: readonly NamedValues[];
   /** Shares of the cycles, in percent. */
-  readonly stalls: readonly NamedValues[];
+  readonly stalls: readonly ReasonValues[];
   readonly buffers: readonly NamedValues[];
   /** Per cycle. */
   readonly counters: readonly NamedValues[];
@@ -43,16 +49,20 @@ const DIGITS = 5;
 const MAX_REASONS = 8;
 const MAX_BARS = 64;
 
-export function chartData({ cores }: PerformanceReport): CoreCharts[] {
-  return cores.map(coreCharts);
+/** @param reasons of each core, as `toldApart` gives them */
+export function chartData(
+  { cores }: PerformanceReport,
+  reasons: readonly (readonly string[])[],
+): CoreCharts[] {
+  return cores.map((core, index) => coreCharts(core, reasons[index]));
 }
 
-function coreCharts(core: CoreReport): CoreCharts {
+function coreCharts(core: CoreReport, reasons: readonly string[]): CoreCharts {
   const { series, stages, lifetime, buffers } = core;
   const lifetimes = lifetime.count > 0 ? [latencyBars('fetch to retirement', lifetime)] : [];
   return {
     name: onOneLine(core.core),
-    ...overTime(series, Number(core.fromCycle)),
+    ...overTime(series, Number(core.fromCycle), reasons),
     latency: [
       ...stages
         .filter(({ latency }) => latency.count > 0)
@@ -63,7 +73,7 @@ function coreCharts(core: CoreReport): CoreCharts {
   };
 }
 
-function overTime(series: SeriesReport | null, from: number) {
+function overTime(series: SeriesReport | null, from: number, reasons: readonly string[]) {
   if (!series) return { interval: 1, x: [], ipc: [], flushes: [], stalls: [], buffers: [], counters: [] };
   const { cycles, intervalCycles } = series;
   const per = (values: readonly number[], scale: number): number[] =>
@@ -76,7 +86,7 @@ function overTime(series: SeriesReport | null, from: number) {
       { name: 'flushes', values: per(series.flushes, 1000) },
       { name: 'squashed instructions', values: per(series.squashed, 1000) },
     ],
-    stalls: mostFrequent(series).map(({ name, values }) => ({ name, values: per(values, 100) })),
+    stalls: mostFrequent(series, reasons).map((one) => ({ ...one, values: per(one.values, 100) })),
     buffers: series.buffers.map(({ buffer, mean }) => ({ name: onOneLine(buffer), values: mean.map(short) })),
     counters: series.counters.map(({ counter, delta }) => ({
       name: onOneLine(counter),
@@ -85,12 +95,16 @@ function overTime(series: SeriesReport | null, from: number) {
   };
 }
 
-function mostFrequent({ stalls }: SeriesReport): NamedValues[] {
-  const named = stalls.map(({ reason, cycles }) => ({ name: onOneLine(reason), values: cycles }));
+function mostFrequent({ stalls }: SeriesReport, reasons: readonly string[]): ReasonValues[] {
+  const named = stalls.map(({ reason, cycles }) => ({
+    name: onOneLine(reason),
+    values: cycles,
+    place: reasonPlace(reasons, reason),
+  }));
   if (named.length <= MAX_REASONS) return named;
   const rest = named.slice(MAX_REASONS - 1);
   const values = rest[0].values.map((_, index) => rest.reduce((sum, one) => sum + one.values[index], 0));
-  return [...named.slice(0, MAX_REASONS - 1), { name: `${rest.length} others`, values }];
+  return [...named.slice(0, MAX_REASONS - 1), { name: `${rest.length} others`, values, place: null }];
 }
 
 function latencyBars(name: string, { classes }: Distribution): Bars {

@@ -15,12 +15,14 @@ export interface PageSubject {
   /** Of the trace file. */
   readonly name: string;
   readonly dut: DutProperties;
+  /** Stall reasons of each core, as `toldApart` gives them: they have the colours of the viewer. */
+  readonly reasons: readonly (readonly string[])[];
 }
 
 /** Nothing may be loaded: the page works from a mail, without a network, and tells nobody that it is read. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:";
 
-export function reportPage(report: PerformanceReport, { name, dut }: PageSubject): string {
+export function reportPage(report: PerformanceReport, { name, dut, reasons }: PageSubject): string {
   const { cores, percentiles } = report;
   const assets = plotLibrary();
   const title = `${name}: performance`;
@@ -39,7 +41,7 @@ ${header(report, name, dut).html}
 <main>
 ${summarySection(cores).html}${cores.map((core, index) => coreSection(core, index, percentiles).html).join('')}</main>
 <footer><p>Made by uscope from ${escaped(name)}. Hover over a plot for its values, drag across to zoom, double-click to go back.</p></footer>
-<script type="application/json" id="data">${scriptData(chartData(report))}</script>
+<script type="application/json" id="data">${scriptData(chartData(report, reasons))}</script>
 <script>/*
 ${assets.licence}
 */

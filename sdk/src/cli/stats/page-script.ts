@@ -54,9 +54,9 @@ export const PAGE_SCRIPT = `
   function stacked(place, core, named) {
     place.classList.add('fixed');
     const sums = new Array(core.x.length).fill(0);
-    const layers = named.map(({ name, values }, index) => {
+    const layers = named.map(({ name, values, place: reason }) => {
       values.forEach((value, at) => { sums[at] += value; });
-      return { name, values: sums.slice(), raw: values, shade: palette(index), fill: 'solid' };
+      return { name, values: sums.slice(), raw: values, shade: reason === null ? colour('soft') : colour('r' + reason), fill: 'solid' };
     });
     overTime(place, { core, series: layers.reverse(), unit: '%' });
   }

@@ -1,17 +1,20 @@
 /** Looks of the page, light and dark: as the reader's system has it, or as chosen on the page. */
+import { FLUSH_COLOURS, REASON_COLOURS } from '../../base/colours.js';
 
 const LIGHT = `
   --page: #f6f7f9; --panel: #ffffff; --ink: #1b2330; --soft: #5b6676; --line: #e1e5eb; --grid: #e9ecf1;
   --c0: #2563c9; --c1: #d9772b; --c2: #2c9a66; --c3: #b8417f; --c4: #7b5bd0; --c5: #1597a5; --c6: #a8811a; --c7: #c94545;
-  --good: #2c9a66; --stall: #d9972b; --flush: #c94545; --latency: #1597a5; --buffer: #7b5bd0; color-scheme: light;`;
+  --good: #2c9a66; --stall: #d9972b; --flush: ${FLUSH_COLOURS.light}; --latency: #1597a5; --buffer: #7b5bd0; color-scheme: light;`;
 
 const DARK = `
   --page: #12161d; --panel: #1a2029; --ink: #e4e9f1; --soft: #98a4b5; --line: #2b3441; --grid: #252d38;
   --c0: #6ba2f5; --c1: #f0a05f; --c2: #5cc795; --c3: #e583b6; --c4: #a98ff0; --c5: #4fc6d3; --c6: #d9b44c; --c7: #ee7f7f;
-  --good: #5cc795; --stall: #e0b050; --flush: #ee7f7f; --latency: #4fc6d3; --buffer: #a98ff0; color-scheme: dark;`;
+  --good: #5cc795; --stall: #e0b050; --flush: ${FLUSH_COLOURS.dark}; --latency: #4fc6d3; --buffer: #a98ff0; color-scheme: dark;`;
+
+const REASONS = REASON_COLOURS.map((colour, place) => `--r${place}: ${colour};`).join(' ');
 
 export const STYLE_SHEET = `
-:root {${LIGHT}}
+:root {${LIGHT} ${REASONS}}
 @media (prefers-color-scheme: dark) { :root:not([data-theme=light]) {${DARK}} }
 :root[data-theme=dark] {${DARK}}
 * { box-sizing: border-box; }

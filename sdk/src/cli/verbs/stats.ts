@@ -1,6 +1,7 @@
 /** `uscope stats`: how a core performed over a range. */
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { toldApart } from '../../base/colours.js';
 import { UscopeError } from '../../base/errors.js';
 import type { DutProperties } from '../../format/types.js';
 import type { Trace } from '../../reader/index.js';
@@ -98,6 +99,8 @@ export function register(command: Command): void {
 interface Analysis {
   readonly file: string;
   readonly dut: DutProperties;
+  /** Stall reasons of each core of the report. */
+  readonly reasons: readonly (readonly string[])[];
   readonly report: PerformanceReport;
 }
 
@@ -126,8 +129,15 @@ async function analyze(
       `uscope: note: the time of ${shownName(file)} is made up (${synthetic}): no IPC, and latencies say nothing`,
     );
   }
-  return { file: shownName(file), dut: trace.dut, report };
+  const reasons = report.cores.map(({ core }) => toldApart(stallLabels(findCore(trace, core))));
+  return { file: shownName(file), dut: trace.dut, reasons, report };
 }
+
+const stallLabels = ({ events }: CpuCore): string[] =>
+  events
+    .get('stall')
+    ?.fields.get('reason')
+    ?.labels?.values.map(({ name }) => name) ?? [];
 
 function has(trace: Trace, name: string): boolean {
   const matches = ({ name: known }: CpuCore): boolean => known === name || known.endsWith(`/${name}`);
@@ -215,7 +225,12 @@ async function writePage(
   const [first] = analyses;
   const names = analyses.map(({ file }) => basename(file));
   const subject = names.length > 1 ? `${names.length} traces: ${names.join(', ')}` : names[0];
-  const page = reportPage(report, { name: subject, dut: analyses.length > 1 ? [] : first.dut });
+  const dut = analyses.length > 1 ? [] : first.dut;
+  const page = reportPage(report, {
+    name: subject,
+    dut,
+    reasons: analyses.flatMap(({ reasons }) => reasons),
+  });
   if (target === STDOUT) {
     io.out(page);
     return;

@@ -1,6 +1,7 @@
 /** Sums cycle by cycle, of the blocks looked at last: where a pixel is finer than the index. */
 import type { TraceInfo } from '../../data/protocol.js';
 import { lowerBound, type RowBlock } from '../../model/blocks.js';
+import { reasonPlace } from '../../model/palette.js';
 import { Column, columnsOf, type Sums } from '../../model/sums.js';
 import type { RowStore } from '../row-store.js';
 import { type BlockSums, sumsOf } from './block-sums.js';
@@ -84,11 +85,7 @@ export class FineSums {
 
   private make(block: RowBlock): BlockSums {
     const { sums, reasons } = this.info;
-    const reasonOf = (name: string): number => {
-      const index = reasons.indexOf(name);
-      return index < 0 ? reasons.length - 1 : index;
-    };
-    return sumsOf(block, sums, reasonOf, this.until(block.segment));
+    return sumsOf(block, sums, (name) => reasonPlace(reasons, name), this.until(block.segment));
   }
 }
 
