@@ -89,16 +89,10 @@ const PARTS = {
     title: 'every case of tests that try a part',
     share: 2,
     round: () => ({
-      ...vitest(['unit'], filesWith('sdk/src', "/effort.js'")),
-      env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
-    }),
-  },
-  compilers: {
-    byName: true,
-    title: 'SystemC with every compiler and standard',
-    share: 1,
-    round: () => ({
-      ...vitest(['system'], ['test/cpp/systemc.test.ts']),
+      ...vitest(
+        ['unit', 'builds', 'system'],
+        ['sdk/src', 'test'].flatMap((folder) => filesWith(folder, "/effort.js'")),
+      ),
       env: { NO_COLOR: '1', USCOPE_TEST_ALL: '1' },
     }),
   },

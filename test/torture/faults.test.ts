@@ -5,10 +5,11 @@ import { buildSdk } from '../support/processes.js';
 import { buildSimulator } from './build.mjs';
 import { FAULT_KINDS, FaultCampaign, type FaultOutcome, faultKind } from './faults.mjs';
 
-// Two hundred runs, ten of them of several processes.
+// Each kind comes several times; those of several processes once or twice.
 limitOfFile(5 * PROCESSES_MS);
 
-const RUNS = 200;
+/** The part `faults` of test-long.mjs makes these and hundreds more. */
+const RUNS = 60;
 const SEED = 1;
 
 let simulator = '';

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { questions, theEngine } from '../../../test/support/dataset-rows.js';
+import { cases } from '../../../test/support/effort.js';
 import { limitOfFile, THREADS_MS } from '../../../test/support/limits.js';
 import { build, generator, record } from '../../../test/support/recorded-run.js';
 import { runUscope } from '../../../test/support/run-cli.js';
@@ -210,7 +211,7 @@ describe('uscope dataset compact', () => {
 
   it('and the removal of a run at the same time wait for each other', async () => {
     const root = join(directory, 'beside');
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < cases(1, 3); round++) {
       for (const run of ['a-1', 'a-2', 'b-1', 'c-1'])
         expect((await runUscope(['export', trace(run), '--tag', `round=${round}`, '-o', root])).status).toBe(
           0,

@@ -83,7 +83,7 @@ it.skipIf(lacks('a user namespace with mounts', canMount))(
   { timeout: 5 * PROCESSES_MS },
   () => {
     const traces = [trace('a', 60), trace('b', 90)];
-    const all = freeKbs(13);
+    const all = freeKbs(20);
     // With much room there is an export that succeeds.
     const results = tried({ does: 'export', traces, freeKbs: [...all, 8000] });
     expect(results).toHaveLength(all.length + 1);
@@ -110,7 +110,7 @@ it.skipIf(lacks('a user namespace with mounts', canMount))(
   { timeout: 5 * PROCESSES_MS },
   () => {
     const traces = [trace('c', 60), trace('d', 90), trace('e', 75)];
-    const all = freeKbs(19);
+    const all = freeKbs(20);
     const results = tried({ does: 'compact', traces, freeKbs: [...all, 8000] });
     for (const { freeKb, before, after, last, error, problems } of results) {
       const where = `${freeKb} kB: ${error?.code} ${error?.detail}`;
@@ -131,7 +131,7 @@ it.skipIf(lacks('a user namespace with mounts', canMount))(
   'a dataset that cannot be made says that the disk is full',
   { timeout: 3 * PROCESSES_MS },
   () => {
-    const results = tried({ does: 'create', traces: [trace('f', 60)], freeKbs: [...freeKbs(9), 8000] });
+    const results = tried({ does: 'create', traces: [trace('f', 60)], freeKbs: [...freeKbs(20), 8000] });
     for (const { freeKb, error } of results.slice(0, -1)) {
       if (error === null) continue;
       expect(['DATASET_WRITE', 'WRITER_DISK_FULL'], `${freeKb} kB: ${error.detail}`).toContain(error.code);

@@ -11,6 +11,7 @@ import {
   stage,
   TraceBuilder,
 } from '../../../test/support/build-trace.js';
+import { cases } from '../../../test/support/effort.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../test/support/limits.js';
 import { isUscopeError } from '../base/errors.js';
 import type { CompressionName } from '../format/types.js';
@@ -170,7 +171,7 @@ describe('a question about a part of a finalized trace', () => {
           if (answer !== null) expect(answer).toBe(expected[index]);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: cases(50, 200) },
     );
   });
 });
@@ -200,7 +201,7 @@ describe.each([undefined, null])('a trace with any words written over it, sessio
         const { error } = await tell(bytes);
         expect(error === null || isUscopeError(error), String(error)).toBe(true);
       }),
-      { numRuns: 60 },
+      { numRuns: cases(20, 60) },
     );
   });
 });

@@ -189,7 +189,7 @@ describe('any schema', () => {
         const payload = encodeSchemaPayload(made.schema, made.dut).schema;
         expect(decodeSchemaPayload(payload, 3)).toEqual(made.schema);
       }),
-      { numRuns: cases(50) },
+      { numRuns: cases(20, 200) },
     );
   });
 
@@ -211,7 +211,7 @@ describe('any schema', () => {
           expect(error).toMatchObject({ name: 'UscopeError', code: expect.stringMatching(/^SCHEMA_/) });
         }
       }),
-      { numRuns: cases(75) },
+      { numRuns: cases(25, 300) },
     );
   });
 });

@@ -140,7 +140,7 @@ describe.each(['native', 'wasm'] as const)('the fast path (%s)', (kernel) => {
           expect(fastFile.summary).toEqual(plainFile.summary);
         },
       ),
-      { numRuns: casesOf(30) },
+      { numRuns: casesOf(8, 120) },
     );
     expect(rollbacks).toBeGreaterThan(0);
   });
@@ -208,7 +208,7 @@ describe('a client that resends', () => {
         expect(frames(writer.path)).toEqual(frames(whole.path));
         expect(decodeFile(writer.path).strings).toEqual(decodeFile(whole.path).strings);
       }),
-      { numRuns: casesOf(20) },
+      { numRuns: casesOf(5, 80) },
     );
   });
 });
@@ -317,7 +317,7 @@ describe('a broken client', () => {
           decodeFile(writer.path);
         },
       ),
-      { numRuns: casesOf(40) },
+      { numRuns: casesOf(10, 160) },
     );
   });
 });

@@ -214,7 +214,7 @@ describe('lane records', () => {
           const written = await sendAll(folded(stream, records, kernel, fromMemory));
           expect(written.equals(expected)).toBe(true);
         }),
-        { numRuns: cases(4) },
+        { numRuns: cases(2, 16) },
       );
     },
     120_000,
@@ -266,7 +266,7 @@ describe('lane records', () => {
           );
           expect((await sendTwice(sending, count)).equals(expected)).toBe(true);
         }),
-        { numRuns: cases(6) },
+        { numRuns: cases(2, 24) },
       );
     },
     120_000,
@@ -293,7 +293,7 @@ describe('lane records', () => {
           expect((await bench.finish()).equals(expected)).toBe(true);
           expect(bench.session.isDrained).toBe(true);
         }),
-        { numRuns: cases(6) },
+        { numRuns: cases(2, 24) },
       );
     },
     120_000,

@@ -398,9 +398,9 @@ describe('what is written', () => {
             expect(await write('read', stream, messages, true, kernel)).toEqual(sent);
           },
         ),
-        { numRuns: cases(6) },
+        { numRuns: cases(2, 24) },
       );
-      if (kernel === 'wasm') expect(early.mock.calls.length).toBeGreaterThanOrEqual(cases(6));
+      if (kernel === 'wasm') expect(early.mock.calls.length).toBeGreaterThanOrEqual(cases(2, 24));
       else expect(early).not.toHaveBeenCalled();
       early.mockRestore();
     },

@@ -182,7 +182,7 @@ describe('records that make no sense', () => {
         expect(natively).toEqual([...steps(unfoldLanes, words, size)]);
         for (const { stop } of natively) seen.add(stop);
       }),
-      { numRuns: cases(250) },
+      { numRuns: cases(80, 1000) },
     );
     expect([...seen].sort()).toEqual([UnfoldStop.PIECE, UnfoldStop.APART, UnfoldStop.REFUSED]);
   });
@@ -194,7 +194,7 @@ describe('records that make no sense', () => {
         if (words.length > 0) words[at % words.length] = word;
         expect([...steps(native, words, size)]).toEqual([...steps(unfoldLanes, words, size)]);
       }),
-      { numRuns: cases(250) },
+      { numRuns: cases(80, 1000) },
     );
   });
 });

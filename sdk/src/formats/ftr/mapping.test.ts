@@ -101,7 +101,7 @@ describe('a recording', () => {
   it('of any kind comes back', { timeout: MANY_CASES_MS }, async () => {
     await fc.assert(
       fc.asyncProperty(recordings(), async (recording) => expectRoundTrip(await written(recording))),
-      { numRuns: cases(30) },
+      { numRuns: cases(10, 120) },
     );
   });
 
@@ -150,7 +150,7 @@ describe('a damaged file', () => {
           expect(error).toMatchObject({ code: expect.stringMatching(/^CONVERT_/) });
         }
       }),
-      { numRuns: cases(60) },
+      { numRuns: cases(20, 240) },
     );
     expect(converted).toBeGreaterThan(0);
   });

@@ -241,7 +241,7 @@ describe('blocks of the kernel equal those of the oracle', () => {
         const [plain, compiled] = await ranges(trace, findCore(trace), from!, end, chosen);
         expect(compiled).toEqual(plain);
       }),
-      { numRuns: cases(80) },
+      { numRuns: cases(20, 320) },
     );
   });
 
@@ -257,7 +257,7 @@ describe('blocks of the kernel equal those of the oracle', () => {
           expect(compiled).toEqual(plain);
         }
       }),
-      { numRuns: cases(30) },
+      { numRuns: cases(10, 120) },
     );
   });
 
@@ -372,7 +372,7 @@ describe('damage', () => {
         );
         expect(compiled).toEqual(plain);
       }),
-      { numRuns: cases(60) },
+      { numRuns: cases(20, 240) },
     );
   });
 });

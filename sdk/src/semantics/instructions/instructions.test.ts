@@ -190,7 +190,7 @@ describe('instructions', () => {
         const tail = await collect(trace, { from: ps(from) }, far);
         expect(withProducers(tail, model, from)).toEqual(inRange(model, from, Infinity));
       }),
-      { numRuns: cases(75) },
+      { numRuns: cases(25, 300) },
     );
   });
 
@@ -210,7 +210,7 @@ describe('instructions', () => {
           }),
         );
       }),
-      { numRuns: cases(50) },
+      { numRuns: cases(15, 200) },
     );
   });
 

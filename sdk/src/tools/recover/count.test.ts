@@ -145,7 +145,7 @@ describe('the frames that recover counts as lost', () => {
           expect(saved.frames + lost.frames).toBe(FRAMES);
         },
       ),
-      { numRuns: cases(50) },
+      { numRuns: cases(15, 200) },
     );
     expect(exact).toBeGreaterThan(0);
   });

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OracleLevels } from '../../../../test/oracle/index/levels.js';
 import { encodeStatics, encodeStrings } from '../../../../test/oracle/index/unions.js';
+import { cases } from '../../../../test/support/effort.js';
 import { limitOfFile, MANY_CASES_MS } from '../../../../test/support/limits.js';
 import { dut, generator, schemaWithBuffer } from '../../../../test/support/recorded-run.js';
 import { IndexPart, type IndexPartBytes } from '../../format/index-container.js';
@@ -169,7 +170,7 @@ describe('the compiled levels', () => {
       fc.property(shape(0), (one) => {
         compare(one);
       }),
-      { numRuns: 8 },
+      { numRuns: cases(3, 12) },
     );
   });
 
@@ -178,7 +179,7 @@ describe('the compiled levels', () => {
       fc.property(shape(6), (one) => {
         compare(one);
       }),
-      { numRuns: 12 },
+      { numRuns: cases(3, 20) },
     );
   });
 

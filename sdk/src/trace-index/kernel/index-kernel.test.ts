@@ -52,7 +52,7 @@ describe('the kernel of the index', () => {
         const bytes = build(record(generator(seed), cycles).frames, perSegment, interleaved);
         await indexOf(bytes, both(false));
       }),
-      { numRuns: cases(15) },
+      { numRuns: cases(5, 60) },
     );
   });
 
@@ -73,7 +73,7 @@ describe('the kernel of the index', () => {
       fc.asyncProperty(traces, async (random) => {
         await indexOf(bytesOf(random), both(!random.ours));
       }),
-      { numRuns: cases(40) },
+      { numRuns: cases(10, 160) },
     );
   });
 
@@ -162,7 +162,7 @@ scopes:
         });
         expect(made === null || made.container.length > 0).toBe(true);
       }),
-      { numRuns: cases(300) },
+      { numRuns: cases(100, 1200) },
     );
     // It is as before.
     const input = { checkpoint, frames: deltas, carry, timeStartPs: header.timeStartPs };

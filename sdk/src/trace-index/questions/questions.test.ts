@@ -195,7 +195,7 @@ describe('a series', () => {
           );
         },
       ),
-      { numRuns: cases(15) },
+      { numRuns: cases(5, 60) },
     );
   });
 
@@ -224,7 +224,7 @@ describe('a series', () => {
           }
         },
       ),
-      { numRuns: cases(10) },
+      { numRuns: cases(4, 40) },
     );
   });
 });
@@ -257,7 +257,7 @@ describe('what is searched for', () => {
           expect(await index.previous(wanted, cycle)).toBe(all.findLast((one) => one < cycle) ?? null);
         },
       ),
-      { numRuns: cases(15) },
+      { numRuns: cases(5, 60) },
     );
   });
 
@@ -270,7 +270,7 @@ describe('what is searched for', () => {
         expect(await index.rowAt(0, cycle)).toBe(born.filter((one) => one < cycle).length);
         expect(await index.cycleOfRow(0, row)).toBe(born[row] ?? null);
       }),
-      { numRuns: cases(15) },
+      { numRuns: cases(5, 60) },
     );
   });
 });
@@ -302,7 +302,7 @@ describe('the contents of a catalog', () => {
           expect(contents.ids[place]).toBe(slot);
         });
       }),
-      { numRuns: cases(15) },
+      { numRuns: cases(5, 60) },
     );
   });
 });

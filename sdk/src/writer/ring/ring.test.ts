@@ -62,7 +62,7 @@ describe('a ring', () => {
           await plain.close();
         },
       ),
-      { numRuns: cases(10) },
+      { numRuns: cases(3, 40) },
     );
     expect(expired).toBeGreaterThan(0);
   });
