@@ -88,12 +88,8 @@ async function readInto(
 ): Promise<{ stats: TraceStats; isPartial: boolean }> {
   if (!format.open) throw new UscopeError('CONVERT_UNKNOWN', `${format.title} can be written, not read`);
   const foreign = await format.open(interruptible(source, signal), options);
-  try {
-    const stats = await foreign.toUscope({ ...target, path }, context);
-    return { stats, isPartial: foreign.isPartial };
-  } finally {
-    await foreign.close();
-  }
+  const stats = await foreign.toUscope({ ...target, path }, context);
+  return { stats, isPartial: foreign.isPartial };
 }
 
 async function exportTrace(request: ConvertRequest, format: ForeignFormat): Promise<ConversionResult> {

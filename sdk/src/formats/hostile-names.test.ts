@@ -75,7 +75,6 @@ describe.each(['vcd', 'konata', 'ftr', 'flux', 'ctrace'])('names in %s', (format
           for await (const line of foreign.dump({ json: false })) records += line === '' ? 0 : 1;
           expect(records).toBeGreaterThan(20);
           expect(foreign.isPartial).toBe(false);
-          await foreign.close();
         }
       }),
       { numRuns: 40, examples: [['$end'], ['$enddefinitions'], ['\\'], ['\n'], ['\u0007$end']] },

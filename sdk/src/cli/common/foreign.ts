@@ -50,7 +50,6 @@ export async function withAnyTrace(
   } catch (error) {
     throw isUscopeError(error) && error.code !== 'CLI_USAGE' ? error.at({ file: shownName(path) }) : error;
   } finally {
-    await foreign.close();
     await source.close?.();
   }
 }

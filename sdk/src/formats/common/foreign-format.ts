@@ -80,7 +80,7 @@ export interface ForeignEvent {
   readonly fields: readonly (readonly [name: string, value: string | bigint | number | boolean])[];
 }
 
-/** A foreign file, open for reading. Its memory is bounded whatever its size. */
+/** A foreign file, open for reading. Its memory is bounded whatever its size. The source is closed by the code that opened it. */
 export interface ForeignTrace {
   /** Format and version, for people: `FTR 1 (LZ4)`. */
   readonly description: string;
@@ -99,8 +99,6 @@ export interface ForeignTrace {
   guess?(): Promise<string>;
   /** Writes the trace as µScope. @throws UscopeError CONVERT_*, WRITER_* */
   toUscope(target: TraceTarget, context: ConversionContext): Promise<TraceStats>;
-  /** Gives back what it holds. The source is closed by the code that opened it. */
-  close(): Promise<void>;
 }
 
 export interface ForeignFormat {

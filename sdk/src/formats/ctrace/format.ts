@@ -180,10 +180,6 @@ class CtraceTrace extends MaybeCut implements ForeignTrace {
     return this.noteImport(await ctraceToUscope(this.file, await this.source.size(), target, context));
   }
 
-  async close(): Promise<void> {
-    // Nothing is held: the source is the caller's.
-  }
-
   private async totals(context: ConversionContext): Promise<Totals> {
     const totals: Totals = { counts: new Map(), units: new Map(), blocks: 0, events: 0, min: null, max: 0n };
     for await (const block of this.blocksOf(context)) {

@@ -164,10 +164,6 @@ class FluxForeignTrace extends MaybeCut implements ForeignTrace {
     return this.noteImport(await fluxToUscope(this.file, target, context, this.readOptions(context)));
   }
 
-  async close(): Promise<void> {
-    await this.file.close();
-  }
-
   /** Every entry; a cut ends it and is noted. */
   private async *pass(context?: ConversionContext): AsyncGenerator<FluxStream> {
     const stream = await this.file.stream(this.readOptions(context));

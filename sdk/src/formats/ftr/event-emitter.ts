@@ -62,10 +62,6 @@ export class FtrEventEmitter {
     for (let i = 0; i < 8; i++) view.setUint32(offset + 4 * i, words[at + i], true);
   }
 
-  anyEnd(txLo: number, txHi: number, tLo: number, tHi: number): void {
-    this.ofGenerator(this.events.root.end, txLo, txHi, tLo, tHi);
-  }
-
   /** Of types that are texts `lo` is the number of one. */
   attribute(
     txLo: number,

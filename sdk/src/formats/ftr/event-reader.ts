@@ -135,10 +135,6 @@ function isPair({ fields }: EventDef): boolean {
 export class EventReader {
   readonly faults: EventFaults = { stray: 0, unfinished: 0, invalid: 0 };
   private readonly open = new OpenById<OpenTransaction>();
-  /** The one that was asked for last, of `open`, and its id: attributes are next to the begin, or the end, of their transaction. */
-  private current: OpenTransaction | undefined;
-  private currentLo = 0;
-  private currentHi = 0;
   private readonly declarations: Declaration[] = [];
   private readonly generatorStreams = new Map<bigint, bigint>();
   private waiting: Waiting | null = null;
@@ -284,20 +280,11 @@ export class EventReader {
     const outer = this.open.get(lo, hi);
     const transaction = { id, stream, generator, start, attributes: [], places: [], isOrdered: true, outer };
     this.open.set(lo, hi, transaction);
-    this.current = transaction;
-    this.currentLo = lo;
-    this.currentHi = hi;
   }
 
   /** The open transaction whose id is at `at`. */
   private find(at: number): OpenTransaction | undefined {
-    const lo = this.view.getUint32(at, true);
-    const hi = this.view.getUint32(at + 4, true);
-    if (this.current && this.currentLo === lo && this.currentHi === hi) return this.current;
-    this.current = this.open.get(lo, hi);
-    this.currentLo = lo;
-    this.currentHi = hi;
-    return this.current;
+    return this.open.get(this.view.getUint32(at, true), this.view.getUint32(at + 4, true));
   }
 
   private attribute(at: number, offsets: typeof ATTRIBUTE_OFFSETS | typeof NUMBER_OFFSETS): void {
@@ -337,10 +324,10 @@ export class EventReader {
       this.faults.stray++;
       return;
     }
-    this.current = undefined;
-    const { currentLo, currentHi } = this;
-    if (transaction.outer) this.open.set(currentLo, currentHi, transaction.outer);
-    else this.open.delete(currentLo, currentHi);
+    const lo = this.view.getUint32(at, true);
+    const hi = this.view.getUint32(at + 4, true);
+    if (transaction.outer) this.open.set(lo, hi, transaction.outer);
+    else this.open.delete(lo, hi);
     this.sink.transaction(completed(transaction, t));
   }
 

@@ -10,6 +10,7 @@ import {
   FieldType,
   INHERIT_CLOCK,
   NO_ID,
+  packedSize,
   type Schema,
   type ScopeDef,
 } from '../../format/types.js';
@@ -49,15 +50,9 @@ export const Part = { NAME: 0, VALUE: 1 } as const;
 /** Bytes that an event `bytes` holds. */
 export const BYTES_PER_EVENT = 8;
 /** Sizes of payloads. */
-export const PAYLOAD_BYTES: Readonly<Record<ReadEvent, number>> = {
-  dir: 25,
-  begin: 32,
-  end: 16,
-  attr: 28,
-  rel: 36,
-  bytes: 17,
-  number: 22,
-};
+export const PAYLOAD_BYTES = Object.fromEntries(
+  Object.entries(READ_EVENTS).map(([name, fields]) => [name, packedSize(fields.map(fieldOf))]),
+) as Readonly<Record<ReadEvent, number>>;
 
 /** Event type of a generator: of the begins of its transactions. */
 const { U64 } = FieldType;

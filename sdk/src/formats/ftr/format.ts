@@ -172,10 +172,6 @@ class FtrTrace extends MaybeCut implements ForeignTrace {
     return this.noteImport(await ftrToUscope(this.file, target, context, { unit }));
   }
 
-  async close(): Promise<void> {
-    // The source is closed by the code that opened it.
-  }
-
   /** Every chunk; a cut ends it and is noted. */
   private async *pass(context?: ConversionContext): AsyncGenerator<RawChunk> {
     const options: FtrReadOptions = {

@@ -105,7 +105,7 @@ export class FtrFile {
 
 function unpacked(head: ChunkHead, packed: Uint8Array, offset: number, isCut: boolean): Uint8Array {
   if (!head.isCompressed) return packed;
-  return isCut ? unpackCutBlock(packed, head.rawSize) : unpackBlock(packed, head.rawSize, offset);
+  return isCut ? decompressLz4Prefix(packed, head.rawSize) : unpackBlock(packed, head.rawSize, offset);
 }
 
 /** The value of a chunk; null of an info chunk that was cut. @throws UscopeError CONVERT_FORMAT, CONVERT_LIMIT */
@@ -259,9 +259,4 @@ export function unpackBlock(block: Uint8Array, rawSize: number, offset: number):
     const why = cause instanceof UscopeError ? cause.detail : String(cause);
     throw new UscopeError('CONVERT_FORMAT', `a chunk does not unpack: ${why}`, { offset }, { cause });
   }
-}
-
-/** The beginning of the content of a block that was cut off. */
-export function unpackCutBlock(block: Uint8Array, rawSize: number): Uint8Array {
-  return decompressLz4Prefix(block, rawSize);
 }

@@ -61,15 +61,10 @@ export async function ftrToUscope(
   const joins = new ExternalSorter(temporaryName(`${target.path}.joins`), options.sortWords);
   try {
     const collected = new Collector(scale, times, hasRelations ? joins : null);
-    await source.transactions(
-      (chunk) => collected.block(chunk),
-      () => collected.spill(),
-    );
+    const spill = (): Promise<void> => collected.spill();
+    await source.chunks('transactions', (chunk) => collected.block(chunk), spill);
     if (hasRelations) {
-      await source.relations(
-        (chunk) => collected.relations(chunk),
-        () => collected.spill(),
-      );
+      await source.chunks('relations', (chunk) => collected.relations(chunk), spill);
       await collected.join();
     }
     const stats = await writeTrace(target, content, context.signal, (frames) =>
@@ -142,7 +137,6 @@ export class FtrPasses {
           hasRelations = true;
         } else if (chunk.end !== null && chunk.end > lastTick) lastTick = chunk.end;
       },
-      async () => undefined,
     );
     if (this.file.trailingBytes > 0)
       this.context.onWarning?.(
@@ -152,19 +146,22 @@ export class FtrPasses {
     return { model: this.model, hasRelations, lastTick, isPlain, areRelationsShort };
   }
 
-  async transactions(take: (chunk: RawChunk) => void, after: () => Promise<void>): Promise<void> {
-    await this.pass((kind) => kind !== 'transactions', take, after, 'transactions');
-  }
-
-  async relations(take: (chunk: RawChunk) => void, after: () => Promise<void>): Promise<void> {
-    await this.pass((kind) => kind !== 'relations', take, after, 'relations');
+  /** The chunks of one kind. @param after awaited after each */
+  async chunks(
+    wanted: RawChunk['kind'],
+    take: (chunk: RawChunk) => void,
+    after: () => Promise<void>,
+  ): Promise<void> {
+    const takeWanted = (chunk: RawChunk): void => {
+      if (chunk.kind === wanted) take(chunk);
+    };
+    await this.pass((kind) => kind !== wanted, takeWanted, after);
   }
 
   private async pass(
     skip: (kind: RawChunk['kind']) => boolean,
     take: (chunk: RawChunk) => void,
-    after: () => Promise<void>,
-    only?: RawChunk['kind'],
+    after?: () => Promise<void>,
   ): Promise<void> {
     const before = this.passes++ / 4;
     const { context, file } = this;
@@ -173,9 +170,8 @@ export class FtrPasses {
     try {
       for await (const chunk of file.chunks({ skip: ({ kind }) => skip(kind), onPosition })) {
         context.signal?.throwIfAborted();
-        if (only !== undefined && chunk.kind !== only) continue;
         take(chunk);
-        await after();
+        await after?.();
       }
     } catch (error) {
       if (!isCut(error)) throw error;
@@ -194,16 +190,6 @@ function isShort(chunk: RawChunk): boolean {
 
 /** Upper halves of times that are safe integers are below. */
 const SAFE_UPPER = 2 ** 21;
-/** A power of two. */
-const KNOWN_TYPES = 256;
-
-interface KnownType {
-  readonly generatorLo: number;
-  readonly generatorHi: number;
-  readonly streamLo: number;
-  readonly streamHi: number;
-  readonly type: number;
-}
 
 /** Writes what comes in the order of time. */
 export class Emission {
@@ -212,8 +198,6 @@ export class Emission {
   private frameLo = 0;
   private frameHi = 0;
   private isNewFrame = false;
-  /** Those asked for last, by the low bits of the generator. */
-  private readonly types: (KnownType | undefined)[] = new Array(KNOWN_TYPES).fill(undefined);
 
   constructor(
     private readonly events: EventSchema,
@@ -280,8 +264,8 @@ export class Emission {
   private end(words: Uint32Array, at: number): void {
     this.attributes(words, at);
     const type = this.typeOf(words, at);
-    if (type < 0) this.emitter.anyEnd(words[at + 1], words[at + 2], words[at + 7], words[at + 8]);
-    else this.emitter.ofGenerator(type + 1, words[at + 1], words[at + 2], words[at + 7], words[at + 8]);
+    const end = type < 0 ? this.events.root.end : type + 1;
+    this.emitter.ofGenerator(end, words[at + 1], words[at + 2], words[at + 7], words[at + 8]);
   }
 
   private attributes(words: Uint32Array, at: number): void {
@@ -307,26 +291,8 @@ export class Emission {
 
   /** Event type of the generator; -1 where it has none, or the block is of another stream. */
   private typeOf(words: Uint32Array, at: number): number {
-    const [streamLo, streamHi] = [words[at + 3], words[at + 4]];
-    const [generatorLo, generatorHi] = [words[at + 5], words[at + 6]];
-    const known = this.types[generatorLo & (this.types.length - 1)];
-    if (
-      known?.generatorLo === generatorLo &&
-      known.generatorHi === generatorHi &&
-      known.streamLo === streamLo &&
-      known.streamHi === streamHi
-    )
-      return known.type;
-    const type = this.findType(
-      (BigInt(generatorHi) << 32n) | BigInt(generatorLo),
-      (BigInt(streamHi) << 32n) | BigInt(streamLo),
-    );
-    const found = { generatorLo, generatorHi, streamLo, streamHi, type };
-    this.types[generatorLo & (this.types.length - 1)] = found;
-    return type;
-  }
-
-  private findType(generator: bigint, stream: bigint): number {
+    const stream = (BigInt(words[at + 4]) << 32n) | BigInt(words[at + 3]);
+    const generator = (BigInt(words[at + 6]) << 32n) | BigInt(words[at + 5]);
     const type = this.events.ofGenerator.get(generator);
     return type !== undefined && this.model.generators.get(generator)?.stream === stream ? type : -1;
   }

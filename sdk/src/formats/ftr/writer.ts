@@ -34,7 +34,6 @@ const FULL_BYTES = 1024 * 1024;
 /** Texts remembered, and the most units in all of them; then they are forgotten and numbered anew. */
 const MAX_TEXTS = 1 << 19;
 const MAX_TEXT_UNITS = 64 * 1024 * 1024;
-const MOST_RECENT = 8;
 const NO_STREAMS = { sourceStream: null, sinkStream: null };
 const MAX_U64 = 0xffff_ffff_ffff_ffffn;
 
@@ -64,12 +63,6 @@ interface Pending {
   end: bigint;
 }
 
-interface RecentPair {
-  readonly stream: bigint;
-  readonly generator: bigint;
-  readonly block: Pending;
-}
-
 /**
  *     const writer = new FtrWriter(output);
  *     writer.stream(1n, 'bus', 'transactor');
@@ -93,9 +86,6 @@ export class FtrWriter {
   private hasDeclarations = false;
   private readonly streams = new Map<bigint, Pending>();
   private readonly generators = new Map<bigint, bigint>();
-  /** Pairs that were looked up: mostly few take turns, and looking up numbers of 64 bits takes long. */
-  private readonly recent: RecentPair[] = [];
-  private nextRecent = 0;
   private readonly relationContent = new CborWriter();
   private pendingBytes = 0;
   private isClosed = false;
@@ -195,16 +185,7 @@ export class FtrWriter {
 
   /** Undefined: one of the two has not been declared. */
   private blockOf(stream: bigint, generator: bigint): Pending | undefined {
-    const { recent } = this;
-    for (let i = 0; i < recent.length; i++) {
-      const one = recent[i];
-      if (one.generator === generator && one.stream === stream) return one.block;
-    }
-    const block = this.streams.get(stream);
-    if (!block || !this.generators.has(generator)) return undefined;
-    recent[this.nextRecent] = { stream, generator, block };
-    this.nextRecent = (this.nextRecent + 1) % MOST_RECENT;
-    return block;
+    return this.generators.has(generator) ? this.streams.get(stream) : undefined;
   }
 
   private attribute(content: CborWriter, { phase, name, type, value }: FtrAttribute): void {

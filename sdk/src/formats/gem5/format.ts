@@ -99,10 +99,6 @@ class Gem5Trace extends MaybeCut implements ForeignTrace {
     return written;
   }
 
-  async close(): Promise<void> {
-    await this.source.close?.();
-  }
-
   /** What the option `stats` names; null: it is not there. */
   private async statistics({ options, report }: ConversionContext): Promise<StatsFile | null> {
     const path = options.get('stats');

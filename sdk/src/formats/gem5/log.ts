@@ -3,7 +3,8 @@
  * This is the grammar, read from the bytes of a log, and the reader.
  */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
-import { NumberColumn, startsWith } from '../text/columns.js';
+import { batchesOf } from '../common/batches.js';
+import { HexColumn, NumberColumn, startsWith } from '../text/columns.js';
 import { CR, LF, type LinePiece, linePieces, lineText, UnknownLines } from '../text/lines.js';
 import { type ByteSource, unpack } from '../text/unpack.js';
 
@@ -38,9 +39,7 @@ const NO_LINE = -1;
 const PREFIX = 'O3PipeView:';
 const NAMES = GEM5_STAGES.map((name) => `${name}:`);
 const STORE = ':store:';
-const [TAB, BLANK, COLON, ZERO, X] = [0x09, 0x20, 0x3a, 0x30, 0x78];
-/** Digits that a number holds exactly. */
-const EXACT_HEX = 13;
+const [TAB, BLANK, COLON] = [0x09, 0x20, 0x3a];
 const MOST_HEX = 16;
 const MOST_DIGITS = 20;
 const MAX_U64 = (1n << 64n) - 1n;
@@ -139,6 +138,7 @@ class Gem5Line {
   /** Where the column ends that was read last. */
   private at = 0;
   private readonly digits = new NumberColumn();
+  private readonly hex = new HexColumn();
 
   /** The line at `at`. What the fields hold means nothing for OTHER and WRONG, but for `next`. */
   take(bytes: Uint8Array, at: number): Kind {
@@ -191,16 +191,11 @@ class Gem5Line {
   }
 
   private takePc(bytes: Uint8Array, from: number): boolean {
-    const prefix = skipBlanks(bytes, from);
-    if (bytes[prefix] !== ZERO || bytes[prefix + 1] !== X) return false;
-    const start = prefix + 2;
-    let at = start;
-    let pc = 0;
-    for (let digit = hexDigit(bytes[at]); digit >= 0; digit = hexDigit(bytes[++at])) pc = pc * 16 + digit;
-    this.at = skipBlanks(bytes, at);
-    const size = at - start;
-    this.pc = size > EXACT_HEX && size <= MOST_HEX ? narrow(BigInt(`0x${ascii(bytes, start, at)}`)) : pc;
-    return size > 0 && size <= MOST_HEX;
+    const { hex } = this;
+    if (!hex.takePrefixed(bytes, skipBlanks(bytes, from)) || hex.digits > MOST_HEX) return false;
+    this.at = skipBlanks(bytes, hex.at);
+    this.pc = hex.value;
+    return true;
   }
 
   private takeSequence(bytes: Uint8Array, from: number): boolean {
@@ -269,12 +264,6 @@ const isEnd = (bytes: Uint8Array, at: number): boolean =>
 const ascii = (bytes: Uint8Array, from: number, to: number): string =>
   decoder.decode(bytes.subarray(from, to));
 
-function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
-}
-
 const narrow = (value: bigint): number | bigint =>
   value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
 
@@ -333,7 +322,7 @@ export class Gem5Reader {
 
   /** Instructions in file order, in batches. @throws UscopeError as `visit` */
   async *batches(): AsyncGenerator<Gem5Instruction[]> {
-    let batch: Gem5Instruction[] = [];
+    const batch: Gem5Instruction[] = [];
     const visitor: Gem5Visitor = {
       isFull: false,
       instruction: (block) => {
@@ -343,19 +332,7 @@ export class Gem5Reader {
       other: () => undefined,
       early: () => undefined,
     };
-    const taken = (): Gem5Instruction[] => {
-      const whole = batch;
-      batch = [];
-      return whole;
-    };
-    let failure: unknown;
-    try {
-      for await (const _ of this.visit(visitor)) if (batch.length > 0) yield taken();
-    } catch (error) {
-      failure = error;
-    }
-    if (batch.length > 0) yield taken();
-    if (failure !== undefined) throw failure;
+    yield* batchesOf(this.visit(visitor), batch);
   }
 
   /** Lines from `from` on until the visitor is full. Returns where the next one begins. */

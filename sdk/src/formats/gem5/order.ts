@@ -1,6 +1,7 @@
 /** What a log holds, and its instructions in the order of time: the log has them in the order of their ends. */
 
 import type { UscopeError } from '../../base/errors.js';
+import { batchesOf } from '../common/batches.js';
 import { untilCut } from '../common/cut.js';
 import { DebugFacts, type Facts } from './debug.js';
 import {
@@ -501,7 +502,7 @@ const BATCH = 4096;
 
 /** Stages and squashes in the order of time, as objects. @throws UscopeError as `visitInOrder` */
 export async function* inOrder(reader: Gem5Reader, summary: Gem5Summary): AsyncGenerator<Gem5Event[]> {
-  let batch: Gem5Event[] = [];
+  const batch: Gem5Event[] = [];
   const copies = new Map<number, Gem5Instruction>();
   const isFull = (): boolean => batch.length >= BATCH;
   const visitor: OrderVisitor = {
@@ -517,18 +518,5 @@ export async function* inOrder(reader: Gem5Reader, summary: Gem5Summary): AsyncG
       if (timeline.at === timeline.count) copies.delete(id);
     },
   };
-  const taken = (): Gem5Event[] => {
-    const whole = batch;
-    batch = [];
-    return whole;
-  };
-  let failure: unknown;
-  try {
-    for await (const _ of visitInOrder(reader, new InOrder(summary, visitor)))
-      if (batch.length > 0) yield taken();
-  } catch (error) {
-    failure = error;
-  }
-  if (batch.length > 0) yield taken();
-  if (failure !== undefined) throw failure;
+  yield* batchesOf(visitInOrder(reader, new InOrder(summary, visitor)), batch);
 }

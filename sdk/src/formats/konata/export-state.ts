@@ -34,39 +34,23 @@ export interface ExportSource {
 }
 
 /** Kinds of what the report says. */
-enum Said {
-  STORAGES,
-  OTHER_EVENTS,
-  INSTRUCTIONS,
-  ENDS,
-  REUSED,
-  LOST,
-  STAGES,
-  LANES,
-  ANNOTATIONS,
-  DEPENDENCIES,
-  FLUSHES,
-  CORE_STALLS,
-  STALLS,
-  TRAPS,
-}
-
-const KINDS: readonly (readonly [fate: Fate, what: string, how: string])[] = [
-  ['dropped', 'changes of buffers, counters and other storages', 'a Kanata log has none'],
-  ['dropped', 'events of other kinds', 'a Kanata log has none'],
-  ['kept', 'instructions', 'as it is'],
-  ['kept', 'ends of instructions', 'as it is'],
-  ['approximated', 'instructions whose slot was reused without CLEAR', 'flushed'],
-  ['dropped', 'events about instructions not in flight', 'there is nothing to say them of'],
-  ['kept', 'stages', 'as it is'],
-  ['kept', 'lanes', 'as it is'],
-  ['kept', 'annotations', 'as it is'],
-  ['kept', 'dependencies', 'as it is'],
-  ['approximated', 'reasons of flushes', 'a label of kind 1'],
-  ['dropped', 'stalls of the core', 'a Kanata log has only instructions'],
-  ['approximated', 'stalls of instructions', 'a label of kind 1'],
-  ['approximated', 'traps', 'a label of kind 1'],
-];
+const KINDS = {
+  storages: ['dropped', 'changes of buffers, counters and other storages', 'a Kanata log has none'],
+  otherEvents: ['dropped', 'events of other kinds', 'a Kanata log has none'],
+  instructions: ['kept', 'instructions', 'as it is'],
+  ends: ['kept', 'ends of instructions', 'as it is'],
+  reused: ['approximated', 'instructions whose slot was reused without CLEAR', 'flushed'],
+  lost: ['dropped', 'events about instructions not in flight', 'there is nothing to say them of'],
+  stages: ['kept', 'stages', 'as it is'],
+  lanes: ['kept', 'lanes', 'as it is'],
+  annotations: ['kept', 'annotations', 'as it is'],
+  dependencies: ['kept', 'dependencies', 'as it is'],
+  flushes: ['approximated', 'reasons of flushes', 'a label of kind 1'],
+  coreStalls: ['dropped', 'stalls of the core', 'a Kanata log has only instructions'],
+  stalls: ['approximated', 'stalls of instructions', 'a label of kind 1'],
+  traps: ['approximated', 'traps', 'a label of kind 1'],
+} as const satisfies Record<string, readonly [fate: Fate, what: string, how: string]>;
+type Kind = keyof typeof KINDS;
 
 /** Where the fields are that most events have: looked up once for each type of event. */
 function placesOf(event: ProtocolEvent) {
@@ -91,7 +75,7 @@ export class KanataExport {
   readonly pending = new PendingCommands();
   private nextId = 0;
   private retired = 0;
-  private readonly tallies: (Tally | undefined)[] = [];
+  private readonly tallies: Partial<Record<Kind, Tally>> = {};
   private readonly bySlot: (Flying | undefined)[] = [];
   private readonly unborn: (Flying | undefined)[] = [];
   private flying = 0;
@@ -171,7 +155,7 @@ export class KanataExport {
     if (cursor.storageId !== def.storageId) {
       // What a reader of the log counts itself.
       if (cursor.storageId === this.committedId) return;
-      this.count(Said.STORAGES);
+      this.count('storages');
       return;
     }
     const { slot, action, field } = cursor;
@@ -197,7 +181,7 @@ export class KanataExport {
   event(cursor: FrameCursor): void {
     const handler = this.handlers[cursor.eventType];
     if (handler) handler[1](cursor, handler[0]);
-    else this.count(Said.OTHER_EVENTS);
+    else this.count('otherEvents');
   }
 
   private birth(flying: Flying, entity: number): Flying {
@@ -211,7 +195,7 @@ export class KanataExport {
     this.pending.begin(flying);
     if (!this.isKanata) this.pending.code(flying);
     if (flying.id === 0 && this.source.legend) this.detail(flying, this.source.legend);
-    this.count(Said.INSTRUCTIONS);
+    this.count('instructions');
     return flying;
   }
 
@@ -248,7 +232,7 @@ export class KanataExport {
     // In frames without order (v0.1) the events of a frame follow its CLEARs: an end is said when the frame is over.
     if (this.isKanata) this.retire(flying);
     else this.ending.push(flying);
-    this.count(Said.ENDS);
+    this.count('ends');
   }
 
   private retire(flying: Flying): void {
@@ -260,13 +244,13 @@ export class KanataExport {
   private lose(flying: Flying): void {
     flying.isFlushed = true;
     this.clear(flying.slot);
-    this.count(Said.REUSED);
+    this.count('reused');
   }
 
   private subject(cursor: FrameCursor, place: FieldPlace | null): Flying | null {
     const id = numberIn(cursor, place);
     const flying = this.byEntity.get(id) ?? this.closing.get(id) ?? null;
-    if (!flying) this.count(Said.LOST);
+    if (!flying) this.count('lost');
     return flying;
   }
 
@@ -283,7 +267,7 @@ export class KanataExport {
     if (index === NO_STAGE) return;
     flying.stage = stage;
     this.pending.stage(true, flying, 0, stage);
-    this.count(Said.STAGES);
+    this.count('stages');
   }
 
   private endStage(flying: Flying): void {
@@ -298,7 +282,7 @@ export class KanataExport {
     if (!flying) return;
     const lane = numberIn(cursor, places.lane);
     this.pending.stage(isStart, flying, lane, numberIn(cursor, places.stage));
-    this.count(Said.LANES);
+    this.count('lanes');
   }
 
   private onAnnotate(cursor: FrameCursor, places: Places): void {
@@ -306,7 +290,7 @@ export class KanataExport {
     if (!flying) return;
     const index = numberIn(cursor, places.text);
     const kind = numberIn(cursor, places.kind);
-    this.count(Said.ANNOTATIONS);
+    this.count('annotations');
     if (kind >= 0) this.pending.label(flying, kind, index);
     else this.pending.annotation(flying, index);
   }
@@ -318,7 +302,7 @@ export class KanataExport {
     const exact = numberIn(cursor, places.type);
     const type = exact >= 0 ? exact : Math.max(numberIn(cursor, places.dependencyType), 0);
     this.pending.dependency(consumer, producer, type);
-    this.count(Said.DEPENDENCIES);
+    this.count('dependencies');
   }
 
   private onLateDependency(cursor: FrameCursor, places: Places): void {
@@ -326,7 +310,7 @@ export class KanataExport {
       numberOf(cursor, places.event, name),
     );
     this.pending.lateDependency(consumer, producer, type);
-    this.count(Said.DEPENDENCIES);
+    this.count('dependencies');
   }
 
   private onFlush(cursor: FrameCursor, places: Places): void {
@@ -338,18 +322,18 @@ export class KanataExport {
     if (this.isKanata) return;
     const reason = labelAt(cursor, places.event, 'reason');
     if (reason !== '') this.detail(flying, `flush: ${reason}`);
-    this.count(Said.FLUSHES);
+    this.count('flushes');
   }
 
   private onStall(cursor: FrameCursor, places: Places): void {
     if (places.id === null) {
-      this.count(Said.CORE_STALLS);
+      this.count('coreStalls');
       return;
     }
     const flying = this.subject(cursor, places.id);
     if (!flying) return;
     this.detail(flying, `stall: ${labelAt(cursor, places.event, 'reason')}`);
-    this.count(Said.STALLS);
+    this.count('stalls');
   }
 
   private onTrap(cursor: FrameCursor, places: Places): void {
@@ -360,7 +344,7 @@ export class KanataExport {
       return value === null ? [] : [`${name}=0x${value.toString(16)}`];
     });
     this.detail(flying, ['trap', ...parts].join(' '));
-    this.count(Said.TRAPS);
+    this.count('traps');
   }
 
   private onRetire(cursor: FrameCursor, places: Places): void {
@@ -376,9 +360,10 @@ export class KanataExport {
   }
 
   /** One more of a kind, which is in the report from the first one on. */
-  private count(said: Said): void {
-    this.tallies[said] ??= this.report.tally(...KINDS[said]);
-    this.tallies[said].count++;
+  private count(kind: Kind): void {
+    const [fate, what, how] = KINDS[kind];
+    this.tallies[kind] ??= this.report.tally(fate, what, how);
+    this.tallies[kind].count++;
   }
 }
 

@@ -90,10 +90,6 @@ class KanataTrace extends MaybeCut implements ForeignTrace {
     return kanataToUscope(reader, summary, target, context);
   }
 
-  async close(): Promise<void> {
-    await this.source.close?.();
-  }
-
   private async summarize(context: ConversionContext): Promise<KanataSummary> {
     const { onProgress, onWarning, options, signal } = context;
     const size = await this.source.size();

@@ -1,6 +1,7 @@
 /** Reads Kanata logs, plain or packed with gzip or zstd, from front to end; and the first pass over a log: what its schema has to know. */
 
 import { isUscopeError, UscopeError } from '../../base/errors.js';
+import { batchesOf } from '../common/batches.js';
 import { untilCut } from '../common/cut.js';
 import { Roster } from '../pipeline/roster.js';
 import type { TextBytes } from '../text/columns.js';
@@ -59,21 +60,9 @@ export class KanataReader {
 
   /** The records in batches, in file order. @throws UscopeError as `visit`, after all records before */
   async *batches(): AsyncGenerator<PlacedRecord[]> {
-    let batch: PlacedRecord[] = [];
+    const batch: PlacedRecord[] = [];
     const records = new RecordMaker((record) => batch.push({ record, offset: this.offset }));
-    let failure: unknown;
-    const taken = (): PlacedRecord[] => {
-      const whole = batch;
-      batch = [];
-      return whole;
-    };
-    try {
-      for await (const _ of this.visit(records)) if (batch.length > 0) yield taken();
-    } catch (error) {
-      failure = error;
-    }
-    if (batch.length > 0) yield taken();
-    if (failure !== undefined) throw failure;
+    yield* batchesOf(this.visit(records), batch);
   }
 
   /** One by one. @throws UscopeError as `visit` */

@@ -113,8 +113,7 @@ export class Message {
     this.length += more;
   }
 
-  /** Room for `size` more bytes, which the caller writes itself. */
-  reserve(size: number): void {
+  private reserve(size: number): void {
     if (this.length + size <= this.bytes.length) return;
     const grown = new Uint8Array(Math.max(this.length + size, this.bytes.length * 2));
     grown.set(this.bytes.subarray(0, this.length));
@@ -146,9 +145,3 @@ export class Message {
     this.length = putLeb128(this.bytes, this.length, lo, hi);
   }
 }
-
-/** The key of a field of whole numbers below 16: one byte. */
-export const numberKey = (field: number): number => (field << 3) | VARINT;
-
-/** The key of a field below 16 that has a length: one byte. */
-export const lengthKey = (field: number): number => (field << 3) | BYTES;

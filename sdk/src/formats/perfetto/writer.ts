@@ -2,8 +2,7 @@
  * Writes Perfetto's protobuf traces: tracks with slices, instants and counters, flows between slices. Field numbers are those of Perfetto's
  * trace_packet.proto, track_descriptor.proto and track_event.proto.
  */
-import { putVarint } from '../common/varint.js';
-import { lengthKey, Message, numberKey } from './message.js';
+import { Message } from './message.js';
 
 export interface ByteSink {
   write(bytes: Uint8Array): Promise<void>;
@@ -49,8 +48,6 @@ const Interned = { CATEGORIES: 1, NAMES: 2, ANNOTATION_NAMES: 3 } as const;
 const Entry = { IID: 1, NAME: 2 } as const;
 
 const SEQUENCE_ID = 1;
-/** Two tags with lengths, and seven fields with numbers of up to 8 bytes: below 127, so a length is a byte. */
-const SHORT_EVENT_BYTES = 2 * 2 + 7 * 9;
 /** Names after which the interning starts anew: readers and this writer keep them all until then. */
 const MAX_INTERNED = 65_536;
 const PIECE_BYTES = 128 * 1024;
@@ -162,10 +159,6 @@ export class PerfettoWriter {
     const { category, args, flows, lastFlows } = details;
     const nameId = name === null ? 0 : this.names.id(name);
     const categoryId = category === undefined ? 0 : this.categories.id(category);
-    if (!args && !flows && !lastFlows && !this.hasFresh) {
-      this.shortEvent(type, track, time, nameId, categoryId);
-      return;
-    }
     // Names are fresh once they have been looked up, and readers need them before the event.
     for (const key in args) this.annotations.id(key);
     const { out } = this;
@@ -191,28 +184,6 @@ export class PerfettoWriter {
     if (typeof value === 'number') out.number(Annotation.UINT, value);
     else out.string(Annotation.STRING, value);
     out.close(annotation);
-  }
-
-  /** The same for an event with nothing but its name: most are such, and their lengths are a byte. */
-  private shortEvent(type: number, track: number, time: number, nameId: number, categoryId: number): void {
-    const { out } = this;
-    out.reserve(SHORT_EVENT_BYTES);
-    const { bytes } = out;
-    let at = out.length;
-    bytes[at] = lengthKey(Trace.PACKET);
-    const packet = at + 2;
-    at = putField(bytes, packet, Packet.SEQUENCE_ID, SEQUENCE_ID);
-    at = putField(bytes, at, Packet.TIMESTAMP, time);
-    at = putField(bytes, at, Packet.SEQUENCE_FLAGS, SequenceFlag.NEEDS_STATE);
-    bytes[at] = lengthKey(Packet.TRACK_EVENT);
-    const event = at + 2;
-    at = putField(bytes, event, Event.TYPE, type);
-    at = putField(bytes, at, Event.TRACK, track);
-    if (nameId > 0) at = putField(bytes, at, Event.NAME_IID, nameId);
-    if (categoryId > 0) at = putField(bytes, at, Event.CATEGORY_IIDS, categoryId);
-    bytes[event - 1] = at - event;
-    bytes[packet - 1] = at - packet;
-    out.length = at;
   }
 
   private get hasFresh(): boolean {
@@ -255,12 +226,6 @@ export class PerfettoWriter {
     const packet = this.packet.clear().number(Packet.SEQUENCE_ID, SEQUENCE_ID);
     this.out.message(Trace.PACKET, packet.message(Packet.TRACK_DESCRIPTOR, descriptor));
   }
-}
-
-/** A field below 16 with a whole number; returns the offset after it. */
-function putField(bytes: Uint8Array, from: number, field: number, value: number): number {
-  bytes[from] = numberKey(field);
-  return putVarint(bytes, from + 1, value);
 }
 
 /** Names with numbers, each told to readers once. */

@@ -1,5 +1,5 @@
 /** The address that the text next to an instruction begins with. */
-import type { TextBytes } from '../text/columns.js';
+import { HexColumn, type TextBytes } from '../text/columns.js';
 
 const WITH_PREFIX = /^\s*0[xX]([0-9a-fA-F]{1,16})(?![0-9a-zA-Z])/;
 const BEFORE_COLON = /^\s*([0-9a-fA-F]{1,16}):/;
@@ -17,6 +17,7 @@ const MAX_HEAD = 64;
 const EXACT_DIGITS = 13;
 const BLANK = 0x20;
 const COLON = 0x3a;
+const digits = new HexColumn();
 
 /** Joins the pieces of text next to an instruction, until they have an address or are long enough to have had one. */
 export class PcFinder {
@@ -48,19 +49,6 @@ export class PcFinder {
 function pcBeforeColon({ bytes, from, to }: TextBytes): number {
   let at = from;
   while (at < to && bytes[at] === BLANK) at++;
-  const start = at;
-  let pc = 0;
-  for (; at < to; at++) {
-    const digit = hexDigit(bytes[at]);
-    if (digit < 0) break;
-    pc = pc * 16 + digit;
-  }
-  const size = at - start;
-  return size > 0 && size <= EXACT_DIGITS && at < to && bytes[at] === COLON ? pc : -1;
-}
-
-function hexDigit(byte: number): number {
-  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
-  const letter = byte | 0x20;
-  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1;
+  if (!digits.take(bytes, at) || digits.digits > EXACT_DIGITS) return -1;
+  return digits.at < to && bytes[digits.at] === COLON ? Number(digits.value) : -1;
 }

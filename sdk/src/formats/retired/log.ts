@@ -123,10 +123,6 @@ export class RetiredLog extends MaybeCut implements ForeignTrace {
     });
   }
 
-  async close(): Promise<void> {
-    await this.source.close?.();
-  }
-
   /** @throws UscopeError CONVERT_UNKNOWN without an instruction, CONVERT_FORMAT for too many lines that are not understood */
   private async summarize(context?: ConversionContext): Promise<Summary> {
     if (this.summary) return this.summary;

@@ -157,10 +157,6 @@ class StfTrace extends MaybeCut implements ForeignTrace {
     return this.noteImport(await stfToUscope(this.file, target, context));
   }
 
-  async close(): Promise<void> {
-    await this.file.close();
-  }
-
   /** Every record; a cut ends it and is noted. */
   private async *pass(context?: ConversionContext): AsyncGenerator<StfCursor> {
     const stream = await this.file.stream();

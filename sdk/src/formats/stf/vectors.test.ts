@@ -107,7 +107,6 @@ describe('a trace opened as a foreign file', () => {
         ['bits', 0x33],
       ],
     });
-    await trace.close();
   });
 
   it('has as its first pc that of the first instruction, whatever FORCE_PC said before', async () => {
@@ -120,7 +119,6 @@ describe('a trace opened as a foreign file', () => {
     const trace = await FORMAT.open!(memorySource(await written(records)), new Map());
     const [, content] = await trace.info(context);
     expect(content.rows).toContainEqual(['first pc', '0x1000']);
-    await trace.close();
   });
 
   it('is not taken for one when it is none', async () => {

@@ -110,6 +110,12 @@ export class HexColumn {
     return at > from;
   }
 
+  /** The lowest 64 bits: a bigint where a number is not exact. */
+  get value(): number | bigint {
+    const value = this.high * 2 ** 32 + this.low;
+    return Number.isSafeInteger(value) ? value : (BigInt(this.high) << 32n) | BigInt(this.low);
+  }
+
   /** The same after `0x`. */
   takePrefixed(bytes: Uint8Array, from: number): boolean {
     return bytes[from] === 0x30 && bytes[from + 1] === 0x78 && this.take(bytes, from + 2);

@@ -112,10 +112,6 @@ export class VcdTrace implements ForeignTrace {
     return guessMap(header, pieces);
   }
 
-  async close(): Promise<void> {
-    await this.source.close?.();
-  }
-
   /** @throws UscopeError CONVERT_OPTION, READER_OPEN */
   private async map(
     header: VcdHeader,
