@@ -1,14 +1,7 @@
 /** Other formats: what is known about them, and conversion between all of them. */
 
 export type * from './common/foreign-format.js';
-export { ConversionReport, Fate, type ReportRow, type Tally } from './common/report.js';
-export {
-  type AnyFormat,
-  type ConversionResult,
-  type ConversionStep,
-  type ConvertRequest,
-  convert,
-  nameOf,
-} from './convert.js';
+export type { ReportRow } from './common/report.js';
+export { type AnyFormat, type ConversionResult, convert, nameOf } from './convert.js';
 export { FORMATS } from './registry.js';
 export { formatForName, formatNamed, formatOf, readableFormats, sniffFormat, USCOPE } from './sniff.js';

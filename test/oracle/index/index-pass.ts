@@ -19,7 +19,7 @@ import { encodeDropped } from '../../../sdk/src/trace-index/dropped.js';
 import type { Carry } from '../../../sdk/src/trace-index/pass/index-pass.js';
 import type { IndexPlan } from '../../../sdk/src/trace-index/plan.js';
 import { type RowPlan, stringOffsets } from '../../../sdk/src/trace-index/row-plan.js';
-import { statsShape } from '../../../sdk/src/trace-index/stats/stats-shape.js';
+import { statsShape } from '../../../sdk/src/trace-index/stats/stats-part.js';
 import {
   encodeTimePart,
   MAX_CELLS,

@@ -1,6 +1,6 @@
 /** A comparison's report for people. */
 import { onOneLine } from '../../base/printable.js';
-import { isUnknown } from '../../semantics/cpu/riscv/index.js';
+import { isUnknown } from '../../semantics/cpu/riscv/disassemble.js';
 import type {
   CellView,
   DiffReport,

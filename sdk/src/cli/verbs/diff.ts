@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import { findCores } from '../../semantics/cpu/index.js';
-import { disassemble } from '../../semantics/cpu/riscv/index.js';
+import { disassemble } from '../../semantics/cpu/riscv/disassemble.js';
 import {
   DEFAULT_CONTEXT,
   type DiffMode,

@@ -73,6 +73,12 @@ export const ROOT_EVENTS: Readonly<Record<RootEvent, FieldSpec>> = {
   bytes: specOf('bytes'),
 };
 
+/** With those that a reader takes besides. */
+export const READ_EVENTS: Readonly<Record<ReadEvent, FieldSpec>> = {
+  ...ROOT_EVENTS,
+  [NUMBER_EVENT]: specOf(NUMBER_EVENT),
+};
+
 function specOf(event: ReadEvent): FieldSpec {
   return Object.entries<string>(fieldsOf(TR.events[event])).map(([name, type]) => [
     name,

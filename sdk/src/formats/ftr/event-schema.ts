@@ -17,6 +17,7 @@ import {
 import {
   type FieldSpec,
   PHASE_ENUM,
+  READ_EVENTS,
   RECORDING_PROTOCOL,
   type ReadEvent,
   ROOT_EVENTS,

@@ -4,7 +4,7 @@ import { UscopeError } from '../../base/errors.js';
 import { CursorItem } from '../../format/frame.js';
 import type { Source, Trace } from '../../reader/index.js';
 import { type CpuCore, findCore, findCores, requireEntities } from '../../semantics/cpu/index.js';
-import type { Xlen } from '../../semantics/cpu/riscv/index.js';
+import type { Xlen } from '../../semantics/cpu/riscv/encodings.js';
 import { ItemStream } from '../../stream/item-stream.js';
 import { MaybeCut } from '../common/cut.js';
 import type {

@@ -2,7 +2,7 @@
  * Commands that wait until their frame is over and their strings are there, in arrays of columns: an object for each of millions would be most of
  * the work. What a command says of an instruction is looked up when it is written.
  */
-import type { Xlen } from '../../semantics/cpu/riscv/index.js';
+import type { Xlen } from '../../semantics/cpu/riscv/encodings.js';
 import { bitsText, pcText } from '../pipeline/core-fields.js';
 import { LabelKind } from './line.js';
 import { RetireType } from './reader.js';

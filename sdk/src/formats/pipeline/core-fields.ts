@@ -5,7 +5,8 @@ import { CPU, type EventContract, membersOf, ownFirst } from '../../protocols/in
 import { readRaw, type Trace } from '../../reader/index.js';
 import { describeEvent, type ProtocolEvent } from '../../semantics/common/describe.js';
 import type { CpuCore } from '../../semantics/cpu/index.js';
-import { disassemble, type Xlen } from '../../semantics/cpu/riscv/index.js';
+import { disassemble } from '../../semantics/cpu/riscv/disassemble.js';
+import type { Xlen } from '../../semantics/cpu/riscv/encodings.js';
 
 const CONTRACTS: Readonly<Record<string, EventContract | undefined>> = CPU.events;
 

@@ -1,6 +1,6 @@
 /** What the log of an instruction set simulator says, call by call. 64-bit numbers come as two halves: no object and no bigint is made for an instruction. */
 
-import { disassemble, isUnknown } from '../../semantics/cpu/riscv/index.js';
+import { disassemble, isUnknown } from '../../semantics/cpu/riscv/disassemble.js';
 import type { TextBytes } from '../text/columns.js';
 
 export const UNKNOWN = -1;

@@ -46,5 +46,5 @@ export {
 export { birthOf, type Numbering } from './numbering.js';
 export { type CoreRange, type QueryRange, rangeInPs } from './query-range.js';
 export { MAX_MEETINGS, MEETING_AGREES, MEETING_WINDOW, meetingSkips } from './realignment.js';
-export { type DisassembleOptions, disassemble, isUnknown } from './riscv/index.js';
+export { type DisassembleOptions, disassemble, isUnknown } from './riscv/disassemble.js';
 export { type CoreStall, firstAt, stalls } from './searches.js';

@@ -4,7 +4,7 @@ import type { CycleWindow } from '../../semantics/cpu/analysis/window.js';
 import { type Channel, ChannelKind, type ClockGroup } from '../channels.js';
 import type { TraceIndex } from '../questions/trace-index.js';
 import type { StatsShape } from '../stats/stats-part.js';
-import { statsShape } from '../stats/stats-shape.js';
+import { statsShape } from '../stats/stats-part.js';
 
 /** By channel its columns over the intervals of a window. */
 export type ChannelSums = ReadonlyMap<Channel, readonly Float64Array[]>;

@@ -13,6 +13,8 @@ import {
 } from '../../semantics/cpu/analysis/histogram.js';
 import { INSTRUCTION_CLASSES } from '../../semantics/cpu/analysis/instruction-class.js';
 import { MAX_WIDTH } from '../../semantics/cpu/analysis/retire-widths.js';
+import { type Channel, ChannelKind } from '../channels.js';
+import type { IndexPlan } from '../plan.js';
 
 export const FLAG_UNKNOWN_BEFORE = 1n;
 
@@ -43,6 +45,29 @@ export interface StatsShape {
   readonly stages: number;
   readonly squashed: number;
   readonly stalls: number;
+}
+
+/** The numbers of a core follow from the plan. */
+export function statsShape(plan: Pick<IndexPlan, 'groups' | 'cores'>, core: number): StatsShape {
+  return {
+    stages: plan.cores[core]!.rows?.stages ?? 0,
+    squashed: reasons(coreChannel(plan, core, ChannelKind.FLUSHES)),
+    stalls: reasons(coreChannel(plan, core, ChannelKind.STALLS)),
+  };
+}
+
+export function coreChannel(
+  { groups }: Pick<IndexPlan, 'groups'>,
+  core: number,
+  wanted: ChannelKind,
+): Channel | undefined {
+  const all = groups.flatMap(({ channels }) => channels);
+  return all.find(({ kind, subject }) => kind === wanted && subject === core);
+}
+
+/** One for each label, or a single one. */
+function reasons(channel: Channel | undefined): number {
+  return channel ? (channel.labels?.names.length ?? 1) : 0;
 }
 
 /** A part, with histograms as an analysis adds them up. */

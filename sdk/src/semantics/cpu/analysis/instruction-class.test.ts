@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { disassemble } from '../riscv/index.js';
+import { disassemble } from '../riscv/disassemble.js';
 import { INSTRUCTION_CLASSES, InstructionClassifier } from './instruction-class.js';
 
 const rv64 = new InstructionClassifier(64);

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MANY_CASES_MS } from '../../../../../test/support/limits.js';
 import { lacks } from '../../../../../test/support/needs.js';
+import { disassemble } from './disassemble.js';
 import { ENCODINGS, type Encoding, PSEUDO, type Xlen } from './encodings.js';
-import { disassemble, floatRegisterName, instructionLength, registerName, xlenOfIsa } from './index.js';
+import { instructionLength, xlenOfIsa } from './isa.js';
+import { floatRegisterName, registerName } from './operands.js';
 
 const BASE = 0x8000_0000n;
 const OBJDUMP = 'riscv64-unknown-elf-objdump';
