@@ -1,8 +1,10 @@
 /** What verbs that write a trace share: their options, cancellation, and what they tell when they are done. */
 import type { Command } from 'commander';
 import type { CompressionName } from '../../format/types.js';
+import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
 import type { TraceStats } from '../../writer/index.js';
 import { writeAtomically } from '../../writer/output/atomic-file.js';
+import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { withInterrupt } from './interrupt.js';
 import { ExitCode, io } from './io.js';
 import { withProgress } from './progress-bar.js';
@@ -27,8 +29,11 @@ export function addOutputOptions(command: Command): Command {
     .option('--json', 'a report as one JSON document');
 }
 
+/** What every trace that a verb writes has. */
+const CONTENTS = { summarizer: createCpuSummarizer, index: createSegmentIndexer };
+
 /** What the writer gets. */
-export interface Output {
+export interface Output extends Readonly<typeof CONTENTS> {
   /** Temporary. */
   readonly path: string;
   readonly compression: CompressionName | undefined;
@@ -54,7 +59,7 @@ export async function writeOutput<T>(
   return withInterrupt(args.output, (signal) =>
     withProgress(verb, (onProgress) =>
       writeAtomically(args.output, { inputs, force: args.force, signal }, (path) =>
-        write({ path, compression, small, checkpointIntervalPs, onProgress, signal }),
+        write({ ...CONTENTS, path, compression, small, checkpointIntervalPs, onProgress, signal }),
       ),
     ),
   );

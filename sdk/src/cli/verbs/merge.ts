@@ -4,8 +4,6 @@ import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import type { Trace } from '../../reader/index.js';
 import { type MergePlan, type MergeReport, mergeTraces, planMerge } from '../../tools/merge/index.js';
-import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
-import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { io, printJson } from '../common/io.js';
 import { append } from '../common/option-values.js';
 import {
@@ -44,9 +42,7 @@ async function merge(files: readonly string[], options: MergeArguments): Promise
   }
   await withTraces(files, async (traces) => {
     const plan = await planOf(files, traces, options);
-    const report = await writeOutput('merge', options, files, (output) =>
-      mergeTraces(plan, { ...output, summarizer: createCpuSummarizer, index: createSegmentIndexer }),
-    );
+    const report = await writeOutput('merge', options, files, (output) => mergeTraces(plan, output));
     if (report) tell(plan, report, options);
   });
 }

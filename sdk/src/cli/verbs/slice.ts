@@ -4,8 +4,6 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { type RedactionRules, readRules, type SliceReport, sliceTrace } from '../../tools/slice/index.js';
-import { createSegmentIndexer } from '../../trace-index/recording/segment-indexer.js';
-import { createCpuSummarizer } from '../../writer/summary/cpu-summarizer.js';
 import { io, printJson } from '../common/io.js';
 import {
   addOutputOptions,
@@ -54,8 +52,6 @@ async function slice(file: string, asked: AskedRange, options: SliceArguments): 
         ...rangeInTime(asked, trace),
         name: basename(shownName(file)),
         redact,
-        summarizer: createCpuSummarizer,
-        index: createSegmentIndexer,
       }),
     ),
   );
