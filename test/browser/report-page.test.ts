@@ -66,7 +66,9 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the report as a page', () => {
   const plot = (kind: string, core: number) => opened.locator(`[data-plot=${kind}][data-core="${core}"]`);
 
   it('draws its plots, those far down when they come near', async () => {
-    await opened.reload(); // an earlier try has come near all of them
+    // An earlier try has come near all of them; a page that is loaded again is where it was.
+    await opened.evaluate('scrollTo(0, 0)');
+    await opened.reload();
     await plot('ipc', 0).locator('canvas').waitFor();
     await opened.locator('[data-plot=cores] canvas').waitFor();
     const last = plot('counters', 1);

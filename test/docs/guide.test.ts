@@ -40,7 +40,7 @@ function titleOf(block: Block): string {
 /** Empty: it runs. */
 function reasonNotToRun(block: Block): string {
   if (block.kind !== 'run') return '';
-  if (block.isLong && !TRIES_ALL) return 'USCOPE_TEST_ALL=1 (another build of the same model)';
+  if (block.isLong && !TRIES_ALL) return 'USCOPE_TEST_ALL=1 (other builds of the same model)';
   const isThere = block.needs === null || spawnSync('sh', ['-c', `command -v ${block.needs}`]).status === 0;
   return isThere ? '' : block.needs!;
 }

@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openTraceFile } from '../../sdk/src/reader/node.js';
 import { decodeFile } from '../support/decode-file.js';
+import { someOf } from '../support/effort.js';
 import { BUILDS_MS, limitOfFile } from '../support/limits.js';
 import { lacks } from '../support/needs.js';
 import { BIN, buildSdk } from '../support/processes.js';
@@ -79,7 +80,8 @@ describe.skipIf(lacks('Verilator', hasVerilator))('SystemVerilog through DPI', (
   });
   afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
-  it.each([['checkpoint', false] as const, ['checkpoint_shared', true] as const])(
+  const builds = [['checkpoint', false] as const, ['checkpoint_shared', true] as const];
+  it.each(someOf(1, builds))(
     '%s: the checkpoints hold what the RTL held, of three instances in three scopes',
     async (build, shared) => {
       const lines = simulate('checkpoint', 1000, shared);

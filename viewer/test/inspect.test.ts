@@ -17,7 +17,7 @@ import type { Hits } from '../src/model/hits.js';
 import { rgbOf, THEMES } from '../src/model/palette.js';
 import { coloursAt, noticed, run, settled, stateOf, type } from './support/page-hook.js';
 import { chooser, served, traceOf } from './support/served.js';
-import { chromiumPath, startViewer, type Viewer } from './support/viewer.js';
+import { chromiumPath, openFirstAndAgain, startViewer, type Viewer } from './support/viewer.js';
 
 // A browser is started.
 limitOfFile(PROCESSES_MS);
@@ -58,6 +58,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('beside the picture', () => {
   beforeAll(async () => {
     viewer = await startViewer(served(bytes));
     trace = await openTrace(memorySource(bytes));
+  });
+  openFirstAndAgain(async () => {
     page = await viewer.open('#arrows=off', { layout: {} });
     await settled(page);
   });

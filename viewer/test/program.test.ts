@@ -14,7 +14,7 @@ import { lacks } from '../../test/support/needs.js';
 import { type Model, runModel } from '../../test/support/pipeline-model.js';
 import { settled } from './support/page-hook.js';
 import { chooser, served, traceOf } from './support/served.js';
-import { chromiumPath, needBuiltPage, SIZE } from './support/viewer.js';
+import { chromiumPath, needBuiltPage, openFirstAndAgain, SIZE } from './support/viewer.js';
 
 // A browser is started.
 limitOfFile(PROCESSES_MS);
@@ -75,6 +75,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('a trace with its program', () 
     needBuiltPage();
     server = await serveView(served(traceOf(model)), { program });
     browser = await startChromium();
+  });
+  openFirstAndAgain(async () => {
     page = await browser.newPage({ viewport: SIZE });
     page.setDefaultTimeout(PROCESSES_MS);
     page.on('pageerror', (error) => complaints.push(String(error)));

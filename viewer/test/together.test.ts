@@ -13,7 +13,7 @@ import { lacks } from '../../test/support/needs.js';
 import { event, u32 } from '../../test/support/pipeline-model.js';
 import type { Step } from '../src/together/journey.js';
 import { served } from './support/served.js';
-import { chromiumPath, needBuiltPage } from './support/viewer.js';
+import { chromiumPath, needBuiltPage, openFirstAndAgain } from './support/viewer.js';
 
 limitOfFile(PROCESSES_MS);
 
@@ -173,6 +173,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of several traces', (
       served(SLOW.bytes, 'core1.uscope'),
       served(network(), 'noc.uscope'),
     ]);
+  });
+  openFirstAndAgain(async () => {
     page = await browser.newPage({ viewport: { width: 1400, height: 900 }, colorScheme: 'dark' });
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
@@ -260,6 +262,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('the page of several traces', (
   it('follows the request of a load through the network to memory and back, a key for each step', async () => {
     const { row, fromPs, toPs } = SLOW.loads[30]!;
     const slow = await laneOf('core1');
+    await slow.locator('canvas.rows').click({ position: { x: 600, y: 20 } });
     await slow.evaluate((wanted) => window.__uscope.run({ do: 'goRow', row: wanted }), row);
     await slow.waitForFunction(() => window.__uscope?.state()?.isSharp);
     await slow.evaluate((wanted) => window.__uscope.run({ do: 'select', row: wanted }), row);

@@ -17,7 +17,7 @@ import {
 import { settled, type } from './support/page-hook.js';
 import { chooser, served } from './support/served.js';
 import { FAST_PS, Id, SLOW_PS, type TwoClocks, twoClocks } from './support/two-clocks.js';
-import { chromiumPath, startViewer, type Viewer } from './support/viewer.js';
+import { chromiumPath, openFirstAndAgain, startViewer, type Viewer } from './support/viewer.js';
 
 // A browser is started.
 limitOfFile(PROCESSES_MS);
@@ -156,6 +156,8 @@ describe.skipIf(lacks('chromium', chromiumPath !== null))('tracks', () => {
   beforeAll(async () => {
     model = await twoClocks(choose, CYCLES);
     viewer = await startViewer(served(model.bytes, 'two-clocks.uscope'));
+  });
+  openFirstAndAgain(async () => {
     page = await viewer.open('', { layout: {} });
     await settled(page);
   });

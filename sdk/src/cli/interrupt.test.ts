@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { add, coreSchema, frame, TraceBuilder } from '../../../test/support/build-trace.js';
 import { limitOfFile, PROCESSES_MS } from '../../../test/support/limits.js';
 import { runUscope } from '../../../test/support/run-cli.js';
@@ -29,6 +29,7 @@ beforeAll(async () => {
   await runUscope(['convert', at('input.uscope'), '-o', at('input.ctrace'), '--waive', 'all']);
   await runUscope(['slice', at('input.uscope'), '--checkpoint-interval', '1ns', '-o', at('segments.uscope')]);
 });
+beforeEach(() => rm(at('output.uscope'), { force: true }));
 afterAll(() => rm(directory, { recursive: true }));
 
 /** Runs in the command: once the output has some bytes, it says so and waits for a byte. So it cannot have ended when the signal comes. */

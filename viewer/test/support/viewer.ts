@@ -8,6 +8,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
+import { beforeAll, beforeEach } from 'vitest';
 import { type ServedTrace, serveView, type ViewServer } from '../../../sdk/src/cli/view/server/server.js';
 import { type Browser, startChromium } from '../../../test/support/chromium.js';
 import { openView } from '../../../test/support/enter-view.mjs';
@@ -37,6 +38,15 @@ export interface Viewer {
   /** @param hash with `#`; dark, 1280×720, the side panel closed, unless the options say something else */
   open(hash?: string, options?: OpenOptions): Promise<Page>;
   close(): Promise<void>;
+}
+
+/** Opens the page that tests share, and a new one for a test that runs again: its first try has left the page in some other state. */
+export function openFirstAndAgain(open: () => Promise<void>): void {
+  beforeAll(open);
+  beforeEach(async ({ task }) => {
+    const { retryCount = 0, repeatCount = 0 } = task.result ?? {};
+    if (retryCount + repeatCount > 0) await open();
+  });
 }
 
 /** @throws Error where the page is not built */
