@@ -6,7 +6,7 @@ import { concatBytes } from '../base/bytes.js';
 import { UscopeError } from '../base/errors.js';
 import type { ZstdPackage } from './platform/zstd.js';
 
-export const ZSTD_MAGIC = 0xfd2f_b528;
+const ZSTD_MAGIC = 0xfd2f_b528;
 /** 128 MiB: what zstd itself takes unless configured otherwise. */
 const MAX_WINDOW_LOG = 27;
 const OUTPUT_BYTES = 256 * 1024;

@@ -133,7 +133,14 @@ export function exactEnd(cursor: EventCursor, types: readonly number[]): number 
   return at <= argsEnd && argsEnd - at < 8 ? at : -1;
 }
 
-function valueAt(bytes: Uint8Array, view: DataView, at: number, size: number, type: number): CtraceValue {
+/** The argument of `size` bytes at `at`, with the NUL of a string. */
+export function valueAt(
+  bytes: Uint8Array,
+  view: DataView,
+  at: number,
+  size: number,
+  type: number,
+): CtraceValue {
   switch (type) {
     case ArgType.INT8:
       return view.getInt8(at);

@@ -127,28 +127,20 @@ function linesOf(file: CtraceFile, json: boolean): (cursor: EventCursor, out: By
   };
 }
 
-/** Which events are wanted, by numbers alone. */
+/** Which events are wanted. */
 class EventFilter {
   private readonly units: Uint8Array | null;
-  private readonly fromLo: number;
-  private readonly fromHi: number;
-  private readonly toLo: number;
-  private readonly toHi: number;
+  private readonly cycles: DumpSelection['cycles'];
 
   constructor(schema: CtraceSchema, { cycles, unit }: DumpSelection) {
     this.units = unit ? unitsNamed(schema, unit) : null;
-    const { from, to } = cycles ?? { from: 0n, to: (1n << 64n) - 1n };
-    [this.fromLo, this.fromHi] = [Number(from & 0xffff_ffffn), Number(from >> 32n)];
-    [this.toLo, this.toHi] = [Number(to & 0xffff_ffffn), Number(to >> 32n)];
+    this.cycles = cycles;
   }
 
-  accepts({ cycleLo, cycleHi, source }: EventCursor): boolean {
-    const isOutside =
-      cycleHi < this.fromHi ||
-      cycleHi > this.toHi ||
-      (cycleHi === this.fromHi && cycleLo < this.fromLo) ||
-      (cycleHi === this.toHi && cycleLo > this.toLo);
-    return !isOutside && (this.units === null || this.units[source] === 1);
+  accepts(cursor: EventCursor): boolean {
+    const { units, cycles } = this;
+    if (units !== null && units[cursor.source] !== 1) return false;
+    return !cycles || (cursor.cycle >= cycles.from && cursor.cycle <= cycles.to);
   }
 }
 

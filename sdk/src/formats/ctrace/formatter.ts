@@ -6,7 +6,7 @@
  * All else is text as it is: braces without arguments or after an argument without a type, and doubled ones.
  */
 import type { ByteText } from '../text/byte-text.js';
-import { type EventCursor, sizeAt } from './cursor.js';
+import { type EventCursor, sizeAt, valueAt } from './cursor.js';
 import { encodeText } from './text.js';
 import { ArgType, type CtraceFormat, type CtraceSchema, isArgType } from './types.js';
 
@@ -101,30 +101,11 @@ function writeArg(
   out: ByteText,
 ): void {
   switch (type) {
-    case ArgType.INT8:
-      writeSigned(view.getInt8(at), isHex, out);
-      break;
-    case ArgType.INT16:
-      writeSigned(view.getInt16(at, true), isHex, out);
-      break;
-    case ArgType.INT32:
-      writeSigned(view.getInt32(at, true), isHex, out);
-      break;
     case ArgType.INT64:
-      writeSigned64(view.getUint32(at, true), view.getInt32(at + 4, true), isHex, out);
-      break;
-    case ArgType.UINT8:
-      writeUnsigned(view.getUint8(at), isHex, out);
-      break;
-    case ArgType.UINT16:
-      writeUnsigned(view.getUint16(at, true), isHex, out);
-      break;
-    case ArgType.UINT32:
-      writeUnsigned(view.getUint32(at, true), isHex, out);
+      writeWide(view.getUint32(at, true), view.getInt32(at + 4, true), isHex, out);
       break;
     case ArgType.UINT64:
-      if (isHex) out.hex64(view.getUint32(at, true), view.getUint32(at + 4, true));
-      else out.decimal64(view.getUint32(at, true), view.getUint32(at + 4, true));
+      writeWide(view.getUint32(at, true), view.getUint32(at + 4, true), isHex, out);
       break;
     case ArgType.FLOAT:
       writeFloat(view.getFloat32(at, true), view.getUint32(at, true), out);
@@ -142,11 +123,13 @@ function writeArg(
     case ArgType.BOOL:
       out.ascii(view.getUint8(at) ? 'true' : 'false');
       break;
+    default:
+      writeNumber(valueAt(bytes, view, at, size, type) as number, isHex, out);
   }
 }
 
 /** Up to 32 bits: they become an int, so hexadecimal digits are those of 32 bits. */
-function writeSigned(value: number, isHex: boolean, out: ByteText): void {
+function writeNumber(value: number, isHex: boolean, out: ByteText): void {
   if (isHex) out.hex(value >>> 0);
   else if (value < 0) {
     out.byte(MINUS);
@@ -154,18 +137,14 @@ function writeSigned(value: number, isHex: boolean, out: ByteText): void {
   } else out.decimal(value);
 }
 
-function writeSigned64(lo: number, hi: number, isHex: boolean, out: ByteText): void {
+/** A high half below 0 is that of a negative number. */
+function writeWide(lo: number, hi: number, isHex: boolean, out: ByteText): void {
   if (isHex) out.hex64(lo, hi >>> 0);
   else if (hi < 0) {
     out.byte(MINUS);
     const low = -lo >>> 0;
     out.decimal64(low, (~hi + (low === 0 ? 1 : 0)) >>> 0);
   } else out.decimal64(lo, hi);
-}
-
-function writeUnsigned(value: number, isHex: boolean, out: ByteText): void {
-  if (isHex) out.hex(value);
-  else out.decimal(value);
 }
 
 function writeFloat(value: number, bits: number, out: ByteText): void {

@@ -124,24 +124,19 @@ function viewOf(bytes: Uint8Array): DataView {
 
 // The index of a file's blocks: a FlatBuffers table without identifier.
 
-/** What a footer says of the whole file; `bytes` may end after its first table. @throws UscopeError CONVERT_FORMAT */
-export function decodeFooter(bytes: Uint8Array, offset: number): CtraceFooter {
+/**
+ * What a footer says of the whole file.
+ * @param isWhole false: only its beginning is here, without the number of its blocks
+ * @throws UscopeError CONVERT_FORMAT
+ */
+export function decodeFooter(bytes: Uint8Array, offset: number, isWhole = true): CtraceFooter {
   const root = new TableBuffer(bytes, offset).root();
   return {
-    blockCount: root.count(0),
+    blockCount: isWhole ? root.count(0) : 0,
     totalEvents: root.u64(1),
     minCycle: root.u64(2),
     maxCycle: root.u64(3),
     created: root.u64(4),
-  };
-}
-
-/** The same of a footer too large to be held: without its blocks. */
-export function decodeFooterHead(head: Uint8Array, offset: number): CtraceFooter {
-  const root = new TableBuffer(head, offset).root();
-  return {
-    blockCount: 0,
-    ...{ totalEvents: root.u64(1), minCycle: root.u64(2), maxCycle: root.u64(3), created: root.u64(4) },
   };
 }
 

@@ -9,7 +9,7 @@ import type { ByteSource } from '../../codecs/byte-source.js';
 import { MAX_EXPANSION } from '../../codecs/expansion.js';
 import { decompressFrame } from '../../codecs/zstd.js';
 import { decodeArgs, EventCursor } from './cursor.js';
-import { decodeBlockHeader, decodeFooter, decodeFooterHead, decodeHeader, footerBlocks } from './header.js';
+import { decodeBlockHeader, decodeFooter, decodeHeader, footerBlocks } from './header.js';
 import { decodeSchema, decodeSchemaPrefix, isSchema } from './schema.js';
 import {
   BLOCK_HEADER_BYTES,
@@ -287,7 +287,7 @@ async function readFooter(
   try {
     if (footerBytes > MAX_FOOTER_BYTES) {
       const head = await source.read(footerOffset, FOOTER_HEAD_BYTES);
-      return { ...none, footer: decodeFooterHead(head, footerOffset) };
+      return { ...none, footer: decodeFooter(head, footerOffset, false) };
     }
     const bytes = await source.read(footerOffset, footerBytes);
     const footer = decodeFooter(bytes, footerOffset);

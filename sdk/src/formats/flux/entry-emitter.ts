@@ -1,11 +1,11 @@
 /** Entries of flux as events of a µScope trace. */
+import { toHex } from '../../base/hex.js';
 import { qualifiedName, type Schema } from '../../format/types.js';
 import type { EventPacker, PackedValue } from '../common/event-values.js';
 import { Words } from '../text/columns.js';
 import type { FluxCursor } from './cursor.js';
 import { decodeEntry } from './entries.js';
 import type { SignalPlan } from './import-schema.js';
-import { hex } from './listing.js';
 import {
   ALL_ONE,
   ALL_ZERO,
@@ -198,7 +198,7 @@ export class EntryEmitter {
     let at = 0;
     do {
       const end = Math.min(bytes.length, at + HEX_BYTES);
-      emit(hex(bytes.subarray(at, end)), end < bytes.length ? tag | Tag.GOES_ON : tag);
+      emit(toHex(bytes.subarray(at, end)), end < bytes.length ? tag | Tag.GOES_ON : tag);
       at = end;
     } while (at < bytes.length);
   }
@@ -324,6 +324,6 @@ export class StructEmitter {
     const [at, size] = [this.at[i], this.sizes[i]];
     if (at === ABSENT) return '';
     if (form === Form.DECIMAL) return String(sintToBigInt(bytes, at, size));
-    return hex(bytes.subarray(at, at + size));
+    return toHex(bytes.subarray(at, at + size));
   }
 }

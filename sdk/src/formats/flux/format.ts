@@ -1,6 +1,7 @@
 /** flux under the interface of foreign formats. */
 
 import { UscopeError } from '../../base/errors.js';
+import { toHex } from '../../base/hex.js';
 import type { Source } from '../../reader/index.js';
 import type { TraceStats } from '../../writer/index.js';
 import { MaybeCut } from '../common/cut.js';
@@ -18,7 +19,7 @@ import type { FluxCursor } from './cursor.js';
 import { decodeEntry } from './entries.js';
 import { entriesToFlux, hasEntries } from './from-entries.js';
 import { EXPORT_OPTIONS, fluxOptions, traceToFlux } from './from-trace.js';
-import { hex, listEntry, memberTypeName, typeName } from './listing.js';
+import { listEntry, memberTypeName, typeName } from './listing.js';
 import { FluxFile, type FluxReadOptions, type FluxStream } from './reader.js';
 import { fluxToUscope } from './to-uscope.js';
 import { BLOCK_NAMES, CONFLICT, FluxTag, MAGIC, TAG_NAMES } from './types.js';
@@ -226,7 +227,7 @@ function valueFields({ trace, id, df, xdf, value }: FluxCursor): ForeignEvent['f
   try {
     decoded = decodeValue(trace!.typeOf(id), df, xdf, value);
   } catch {
-    return [['bytes', hex(value)]];
+    return [['bytes', toHex(value)]];
   }
   switch (decoded.kind) {
     case 'none':
@@ -234,11 +235,11 @@ function valueFields({ trace, id, df, xdf, value }: FluxCursor): ForeignEvent['f
     case 'logic':
       return [['value', decoded.states]];
     case 'binary':
-      return [['value', hex(decoded.value)]];
+      return [['value', toHex(decoded.value)]];
     case 'struct':
       return decoded.members.map((one) => {
         const shown = memberValue(one);
-        return [`m${one.member}`, shown instanceof Uint8Array ? hex(shown) : shown] as const;
+        return [`m${one.member}`, shown instanceof Uint8Array ? toHex(shown) : shown] as const;
       });
     case 'event':
     case 'integer':
@@ -260,7 +261,7 @@ function toJson(cursor: FluxCursor, order: readonly number[]): string {
   if (tag === FluxTag.SAMPLE) line.value = Object.fromEntries(valueFields(cursor));
   return JSON.stringify(line, (key, value: unknown) => {
     if (typeof value === 'bigint') return value.toString();
-    if (value instanceof Uint8Array) return hex(value);
+    if (value instanceof Uint8Array) return toHex(value);
     if (key === 'type' && tag === FluxTag.MEMD) return memberTypeName(value as number);
     return value;
   });

@@ -1,5 +1,6 @@
 /** flux: a reader and a writer of the trace format of toem, version 6 (4 and 5 are read). */
 
+export type { ByteSource } from '../../codecs/byte-source.js';
 export { decompressFastLz } from '../../codecs/fastlz.js';
 export type { BlockCompression } from './blocks.js';
 export { FluxCursor } from './cursor.js';
@@ -7,7 +8,7 @@ export { decodeEntry } from './entries.js';
 export { FluxGroup, FluxTrace } from './groups.js';
 export { listEntry } from './listing.js';
 export type { FluxOutput, RingShape } from './outputs.js';
-export { type ByteSource, FluxFile, type FluxReadOptions, FluxStream } from './reader.js';
+export { FluxFile, type FluxReadOptions, FluxStream } from './reader.js';
 export {
   BlockMode,
   Enumeration,

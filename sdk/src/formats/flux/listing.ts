@@ -33,7 +33,7 @@ export function shownValue(type: number, df: number, xdf: number, data: Uint8Arr
   try {
     return valueText(decodeValue(type, df, xdf, data));
   } catch {
-    return `bytes df${df} xdf${xdf} ${hex(data)}`;
+    return `bytes df${df} xdf${xdf} ${toHex(data)}`;
   }
 }
 
@@ -50,7 +50,7 @@ function valueText(value: FluxValue): string {
     case 'text':
       return `text ${quoted(value.value)}`;
     case 'binary':
-      return `bin ${hex(value.value)}`;
+      return `bin ${toHex(value.value)}`;
     case 'struct':
       return `struct ${membersText(value.members)}`;
     case 'logic':
@@ -87,7 +87,7 @@ function membersText(members: readonly FluxMember[]): string {
           ? floatText(value)
           : typeof value === 'bigint'
             ? String(value)
-            : hex(value);
+            : toHex(value);
     return `${one.member}:${memberTypeName(one.type)}=${text}`;
   });
   return `{${shown.join(' ')}}`;
@@ -175,8 +175,4 @@ function floatText(value: number): string {
   if (Object.is(value, -0)) return '-0.0';
   const text = String(value);
   return /^-?\d+$/.test(text) ? `${text}.0` : text;
-}
-
-export function hex(bytes: Uint8Array): string {
-  return toHex(bytes);
 }

@@ -1,17 +1,9 @@
 /** flux files from front to end: linear, compressed, and ring buffers from their oldest section on. */
 import { isUscopeError, UscopeError } from '../../base/errors.js';
+import type { ByteSource } from '../../codecs/byte-source.js';
 import { FluxCursor, isMagic } from './cursor.js';
 import { decodeEntry } from './entries.js';
 import { type FluxEntry, FluxTag, MAGIC } from './types.js';
-
-/** Where bytes come from; the sources of `uscope/reader` are such. */
-export interface ByteSource {
-  readonly name?: string | undefined;
-  size(): Promise<number>;
-  /** Fewer bytes at the end of the source. */
-  read(offset: number, length: number): Promise<Uint8Array>;
-  close?(): Promise<void>;
-}
 
 export interface FluxReadOptions {
   /**

@@ -2,11 +2,8 @@
  * Writes Perfetto's protobuf traces: tracks with slices, instants and counters, flows between slices. Field numbers are those of Perfetto's
  * trace_packet.proto, track_descriptor.proto and track_event.proto.
  */
+import type { ByteSink } from '../text/output.js';
 import { Message } from './message.js';
-
-export interface ByteSink {
-  write(bytes: Uint8Array): Promise<void>;
-}
 
 const Trace = { PACKET: 1 } as const;
 const Packet = {

@@ -4,7 +4,8 @@ import { UscopeError } from '../../base/errors.js';
 import type { ByteSource } from '../../codecs/byte-source.js';
 import { MAX_EXPANSION } from '../../codecs/expansion.js';
 import { unxz } from '../../codecs/xz.js';
-import { decompressZstd, ZSTD_MAGIC } from '../../codecs/zstd.js';
+import { decompressZstd } from '../../codecs/zstd.js';
+import { packingOf } from '../text/unpack.js';
 import { MAGIC } from './types.js';
 
 export type StfContainer = 'plain' | 'gzip' | 'xz' | 'zstd' | 'zstf';
@@ -16,11 +17,9 @@ const ZSTF_MAGIC = Uint8Array.of(0x5a, 0x53, 0x54, 0x46);
 export function containerOf(head: Uint8Array): StfContainer | null {
   if (startsWith(head, MAGIC)) return 'plain';
   if (startsWith(head, ZSTF_MAGIC)) return 'zstf';
-  if (head[0] === 0x1f && head[1] === 0x8b) return 'gzip';
   if (startsWith(head, XZ_MAGIC)) return 'xz';
-  if (head.length < 4) return null;
-  const magic = new DataView(head.buffer, head.byteOffset).getUint32(0, true);
-  return magic === ZSTD_MAGIC ? 'zstd' : null;
+  const packing = packingOf(head);
+  return packing === 'plain' ? null : packing;
 }
 
 function startsWith(head: Uint8Array, magic: Uint8Array): boolean {

@@ -8,7 +8,6 @@ import { qualifiedName, type Schema } from '../../format/types.js';
 import { CPU, fieldsOf } from '../../protocols/index.js';
 import { type Fields, SchemaBuilder, type ScopeBuilder } from '../../schema/index.js';
 import { SYNTHETIC_TIME } from '../../semantics/cpu/analysis/analyze.js';
-import { StringOutput } from '../../stream/string-remap.js';
 import {
   addCpuEvents,
   addProperties,
@@ -16,6 +15,7 @@ import {
   DEPENDENCY_TYPES,
   FLUSH_REASONS,
 } from '../common/cpu-scope.js';
+import { EventPacker, type PackedValue } from '../common/event-values.js';
 import type { TraceFrames } from '../common/trace-frames.js';
 import type { StfCursor } from './cursor.js';
 import { decodeRecord } from './records.js';
@@ -189,14 +189,14 @@ export function eventIds(schema: Schema): Int32Array {
 
 export class EventEmitter {
   private readonly ids: Int32Array;
-  private readonly strings: StringOutput;
+  private readonly packer: EventPacker;
   private readonly decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
   constructor(
     schema: Schema,
     private readonly frames: TraceFrames,
   ) {
-    this.strings = new StringOutput(frames.batch);
+    this.packer = new EventPacker(schema, frames);
     this.ids = eventIds(schema);
   }
 
@@ -229,18 +229,17 @@ export class EventEmitter {
   private pageTableWalk(cursor: StfCursor): void {
     const { view, at } = cursor;
     this.copy(cursor, StfType.PAGE_TABLE_WALK, 21);
-    for (let i = 0, from = at + 22; i < view.getUint8(at + 21); i++, from += 16) {
-      const item = this.open(Part.PAGE_TABLE_ENTRY, 20);
-      item.view.setUint32(item.offset, i, true);
-      item.view.setBigUint64(item.offset + 4, view.getBigUint64(from, true), true);
-      item.view.setBigUint64(item.offset + 12, view.getBigUint64(from + 8, true), true);
-    }
+    for (let i = 0, from = at + 22; i < view.getUint8(at + 21); i++, from += 16)
+      this.emitValues(
+        Part.PAGE_TABLE_ENTRY,
+        i,
+        view.getBigUint64(from, true),
+        view.getBigUint64(from + 8, true),
+      );
   }
 
   private event({ id, data }: StfRecord & { type: 100 }): void {
-    const { view, offset } = this.open(StfType.EVENT, 9);
-    view.setBigUint64(offset, id, true);
-    view.setUint8(offset + 8, data.length);
+    this.emitValues(StfType.EVENT, id, data.length);
     for (const [i, value] of data.entries()) this.word(Part.EVENT_DATA, i, value);
   }
 
@@ -249,7 +248,7 @@ export class EventEmitter {
     const head = bytesBeforeText(kind);
     const text = bytes.subarray(at + 1 + head, at + size);
     const string = this.decode(text);
-    const index = this.strings.add(string ?? '');
+    const index = this.packer.string(string ?? '');
     const { view, offset } = this.open(kind, head + 4);
     for (let i = 0; i < head; i++) view.setUint8(offset + i, bytes[at + 1 + i]);
     view.setUint32(offset + head, index, true);
@@ -275,33 +274,23 @@ export class EventEmitter {
   }
 
   private word(kind: number, index: number, value: bigint): void {
-    const { view, offset } = this.open(kind, 12);
-    view.setUint32(offset, index, true);
-    view.setBigUint64(offset + 4, value, true);
+    this.emitValues(kind, index, value);
   }
 
   private transaction(record: StfTransaction): void {
-    const { view, offset: at } = this.open(record.type, 51);
-    view.setBigUint64(at, record.id, true);
-    view.setBigUint64(at + 8, record.delta, true);
-    view.setUint8(at + 16, record.clock);
-    view.setUint16(at + 17, record.metadata.length, true);
-    view.setUint8(at + 19, record.channel);
+    const { type, id, delta, clock, metadata, channel } = record;
     const { code = 0, param = 0, size = 0, source = 0n, data = new Uint8Array(0) } = record;
-    for (const [i, byte] of [code, param, size].entries()) view.setUint8(at + 20 + i, byte);
-    view.setBigUint64(at + 23, source, true);
-    view.setUint16(at + 31, data.length, true);
-    view.setBigUint64(at + 33, record.address ?? 0n, true);
-    view.setUint16(at + 41, record.maskBits ?? 0, true);
-    view.setBigUint64(at + 43, record.sink ?? 0n, true);
-    for (const [i, { width, value }] of record.metadata.entries()) {
-      const item = this.open(Part.METADATA, 13);
-      item.view.setUint32(item.offset, i, true);
-      item.view.setUint8(item.offset + 4, width);
-      item.view.setBigUint64(item.offset + 5, value, true);
-    }
+    const { address = 0n, maskBits = 0, sink = 0n } = record;
+    const head = [id, delta, clock, metadata.length, channel, code, param, size, source] as const;
+    this.emitValues(type, ...head, data.length, address, maskBits, sink);
+    for (const [i, { width, value }] of metadata.entries()) this.emitValues(Part.METADATA, i, width, value);
     if (record.channel !== Channel.E) this.blob(Part.DATA, data);
     if (record.mask) this.blob(Part.MASK, record.mask);
+  }
+
+  /** One value per field, in their order. */
+  private emitValues(kind: number, ...values: readonly PackedValue[]): void {
+    this.packer.emit(this.ids[kind], ...values);
   }
 
   private open(kind: number, size: number): { view: DataView; offset: number } {

@@ -1,4 +1,6 @@
 /** Which RISC-V instructions may go elsewhere than to the next one, and where to as far as their bits say it. */
+import type { Xlen } from '../../semantics/cpu/riscv/index.js';
+import { distanceOf, expanded, isCompressed } from '../common/riscv.js';
 import { StfIem } from './types.js';
 
 export const Flow = {
@@ -15,51 +17,23 @@ export type Flow = (typeof Flow)[keyof typeof Flow];
 
 /** @param iem StfIem: c.jal exists for 32 bits only */
 export function flowOf(bits: number, iem: number): Flow {
-  if ((bits & 3) === 3) {
-    const opcode = bits & 0x7f;
-    if (opcode === 0x6f) return Flow.JUMP;
-    if (opcode === 0x67 && (bits & 0x7000) === 0) return Flow.INDIRECT;
-    return opcode === 0x63 ? Flow.BRANCH : Flow.NONE;
-  }
-  return flowOfHalf(bits, iem);
+  const word = expanded(bits, xlenOf(iem));
+  const opcode = word & 0x7f;
+  if (opcode === 0x6f) return Flow.JUMP;
+  if (opcode === 0x67 && (word & 0x7000) === 0) return Flow.INDIRECT;
+  return opcode === 0x63 ? Flow.BRANCH : Flow.NONE;
 }
 
-function flowOfHalf(bits: number, iem: number): Flow {
-  const funct3 = (bits >>> 13) & 7;
-  if ((bits & 3) === 1) {
-    if (funct3 === 5 || (funct3 === 1 && iem === StfIem.RV32)) return Flow.JUMP;
-    return funct3 >= 6 ? Flow.BRANCH : Flow.NONE;
-  }
-  // c.jr and c.jalr: no second register, and a first one (0 is c.ebreak, or reserved).
-  const isIndirect = (bits & 3) === 2 && funct3 === 4 && (bits & 0x7c) === 0 && (bits & 0xf80) !== 0;
-  return isIndirect ? Flow.INDIRECT : Flow.NONE;
-}
+const xlenOf = (iem: number): Xlen => (iem === StfIem.RV32 ? 32 : 64);
 
 export function lengthOf(bits: number): 2 | 4 {
-  return (bits & 3) === 3 ? 4 : 2;
+  return isCompressed(bits) ? 2 : 4;
 }
 
 /** Where a JUMP or BRANCH goes when it is taken. */
 export function targetOf(pc: bigint, bits: number, iem: number): bigint {
-  const target = pc + BigInt(distanceOf(bits));
-  return BigInt.asUintN(iem === StfIem.RV32 ? 32 : 64, target);
-}
-
-function distanceOf(bits: number): number {
-  const bit = (at: number): number => (bits >>> at) & 1;
-  const run = (high: number, low: number): number => (bits >>> low) & ((1 << (high - low + 1)) - 1);
-  if ((bits & 0x7f) === 0x6f) {
-    return ((bits >> 31) << 20) | (run(19, 12) << 12) | (bit(20) << 11) | (run(30, 21) << 1);
-  }
-  if ((bits & 0x7f) === 0x63) {
-    return ((bits >> 31) << 12) | (bit(7) << 11) | (run(30, 25) << 5) | (run(11, 8) << 1);
-  }
-  const sign = bit(12) ? -1 : 0;
-  if (((bits >>> 13) & 7) >= 6) {
-    return (sign << 8) | (run(6, 5) << 6) | (bit(2) << 5) | (run(11, 10) << 3) | (run(4, 3) << 1);
-  }
-  const high = (sign << 11) | (bit(8) << 10) | (run(10, 9) << 8) | (bit(6) << 7) | (bit(7) << 6);
-  return high | (bit(2) << 5) | (bit(11) << 4) | (run(5, 3) << 1);
+  const xlen = xlenOf(iem);
+  return BigInt.asUintN(xlen, pc + BigInt(distanceOf(expanded(bits, xlen))));
 }
 
 /** A load, store or atomic: what it does with memory, and on how many bytes. */
@@ -71,9 +45,9 @@ export interface MemoryUse {
 
 /** Null for instructions that do not touch memory, and for those of vectors, whose size the bits do not say. */
 export function memoryUseOf(bits: number, iem: number): MemoryUse | null {
-  if ((bits & 3) !== 3) return compressedUse(bits, iem);
-  const funct3 = (bits >>> 12) & 7;
-  switch (bits & 0x7f) {
+  const word = expanded(bits, xlenOf(iem));
+  const funct3 = (word >>> 12) & 7;
+  switch (word & 0x7f) {
     case 0x03:
       return { reads: true, writes: false, bytes: 1 << (funct3 & 3) };
     case 0x07:
@@ -83,22 +57,12 @@ export function memoryUseOf(bits: number, iem: number): MemoryUse | null {
     case 0x27:
       return funct3 >= 1 && funct3 <= 4 ? { reads: false, writes: true, bytes: 1 << funct3 } : null;
     case 0x2f: {
-      const operation = bits >>> 27;
+      const operation = word >>> 27;
       return { reads: operation !== 3, writes: operation !== 2, bytes: 1 << (funct3 & 3) };
     }
     default:
       return null;
   }
-}
-
-/** Quadrants 0 and 2: funct3 1 to 3 load, 5 to 7 store. Numbers 3 and 7 are words of floats with 32 bits, doublewords with 64. */
-function compressedUse(bits: number, iem: number): MemoryUse | null {
-  const quadrant = bits & 3;
-  const funct3 = (bits >>> 13) & 7;
-  if (quadrant === 1 || (funct3 & 3) === 0) return null;
-  const kind = funct3 & 3;
-  const bytes = kind === 1 ? 8 : kind === 2 ? 4 : iem === StfIem.RV32 ? 4 : 8;
-  return { reads: funct3 < 4, writes: funct3 >= 4, bytes };
 }
 
 // EVENT records: what their ids and data mean, and the RISC-V trap that they represent.

@@ -169,8 +169,7 @@ export class ChangeReader {
       const digits = from + this.prefix(bytes, from, to);
       if (width === 0) this.other(signal, latin1.decode(bytes.subarray(digits, to)));
       else {
-        if (width <= 32) this.narrow(signal, bytes, digits, to);
-        else this.wide(signal, bytes, digits, to);
+        this.bits(signal, bytes, digits, to);
         if (this.isMixed || store.isPart[signal] === 1) this.isBits(signal);
       }
       return;
@@ -252,26 +251,7 @@ export class ChangeReader {
   }
 
   /** Missing bits on the left are 0, or unknown like the leftmost one. */
-  private narrow(signal: number, bytes: Uint8Array, from: number, to: number): void {
-    let bits = 0;
-    let unknown = 0;
-    for (let at = from; at < to; at++) {
-      const bit = BIT[bytes[at]];
-      if (bit === 9) this.fail('CONVERT_FORMAT', `${shown(bytes, from, to)} is not a vector`, from - 1);
-      bits = (bits << 1) | (bit & 1);
-      unknown = (unknown << 1) | (bit >>> 1);
-    }
-    const { store } = this;
-    const width = store.widths[signal];
-    if (to - from < width && BIT[bytes[from]] === 2) unknown |= -1 << (to - from);
-    const mask = width === 32 ? -1 : (1 << width) - 1;
-    const word = store.offsets[signal];
-    store.nextBits[word] = bits & mask;
-    store.nextUnknown[word] = unknown & mask;
-    if (store.isDirty[signal] === 0) store.mark(signal);
-  }
-
-  private wide(signal: number, bytes: Uint8Array, from: number, to: number): void {
+  private bits(signal: number, bytes: Uint8Array, from: number, to: number): void {
     const { store } = this;
     const width = store.widths[signal];
     const first = store.offsets[signal];
@@ -282,15 +262,21 @@ export class ChangeReader {
       const here = Math.min(left, 32);
       for (let k = 0; k < here && at >= from; k++, at--) {
         const bit = BIT[bytes[at]];
-        if (bit === 9) this.fail('CONVERT_FORMAT', `${shown(bytes, from, to)} is not a vector`, from - 1);
+        if (bit === 9) this.notAVector(bytes, from, to);
         bits |= (bit & 1) << k;
         unknown |= (bit >>> 1) << k;
       }
       store.nextBits[word] = bits;
       store.nextUnknown[word] = unknown;
     }
+    // Digits beyond the width are left out.
+    for (; at >= from; at--) if (BIT[bytes[at]] === 9) this.notAVector(bytes, from, to);
     if (to - from < width && BIT[bytes[from]] === 2) this.fillUnknown(signal, to - from);
     if (store.isDirty[signal] === 0) store.mark(signal);
+  }
+
+  private notAVector(bytes: Uint8Array, from: number, to: number): never {
+    return this.fail('CONVERT_FORMAT', `${shown(bytes, from, to)} is not a vector`, from - 1);
   }
 
   private fillUnknown(signal: number, firstBit: number): void {

@@ -94,16 +94,10 @@ export class SignalStore {
       const signal = dirty[i];
       isDirty[signal] = 0;
       const first = offsets[signal];
-      const width = widths[signal];
-      if (width <= 32) {
-        this.bits[first] = this.nextBits[first];
-        this.unknown[first] = this.nextUnknown[first];
-      } else {
-        const end = first + ((width + 31) >>> 5);
-        for (let word = first; word < end; word++) {
-          this.bits[word] = this.nextBits[word];
-          this.unknown[word] = this.nextUnknown[word];
-        }
+      const end = first + Math.max(1, (widths[signal] + 31) >>> 5);
+      for (let word = first; word < end; word++) {
+        this.bits[word] = this.nextBits[word];
+        this.unknown[word] = this.nextUnknown[word];
       }
       if (this.others[signal] !== this.nextOthers[signal]) this.others[signal] = this.nextOthers[signal];
       const touches = this.touches[signal];

@@ -1,4 +1,6 @@
 /** What instructions are by their bits, as `sv/uscope_rvfi_pkg.sv` has it: RVFI reports neither kinds nor causes. */
+import { field } from '../../../semantics/cpu/riscv/operands.js';
+import { distanceOf, expanded, isCompressed } from '../../common/riscv.js';
 import type { Wide } from '../sampling/run.js';
 
 export interface RvfiInstruction {
@@ -21,95 +23,39 @@ export interface RvfiInstruction {
   readonly writeData: Wide;
 }
 
-export const isCompressed = (insn: number): boolean => (insn & 3) !== 3;
+export const isBranch = (word: number): boolean => (word & 0x7f) === 0x63;
 
-export function isBranch(insn: number): boolean {
-  if (isCompressed(insn)) return (insn & 3) === 1 && ((insn >>> 14) & 3) === 3;
-  return (insn & 0x7f) === 0x63;
+export const isJump = (word: number): boolean => (word & 0x7f) === 0x6f || (word & 0x7f) === 0x67;
+
+function isLoad(word: number): boolean {
+  if ((word & 0x7f) === 0x2f) return word >>> 27 === 2;
+  return (word & 0x7f) === 0x03 || (word & 0x7f) === 0x07;
 }
 
-/** c.jal is the RV32 meaning of what is c.addiw in RV64. */
-export function isJump(insn: number, isRv32: boolean): boolean {
-  if (!isCompressed(insn)) return (insn & 0x7f) === 0x6f || (insn & 0x7f) === 0x67;
-  const funct3 = (insn >>> 13) & 7;
-  if ((insn & 3) === 1) return funct3 === 5 || (funct3 === 1 && isRv32);
-  return (insn & 3) === 2 && funct3 === 4 && ((insn >>> 7) & 31) !== 0 && ((insn >>> 2) & 31) === 0;
-}
-
-function isLoad(insn: number): boolean {
-  if (isCompressed(insn)) return (insn & 1) === 0 && ((insn >>> 15) & 1) === 0 && ((insn >>> 13) & 3) !== 0;
-  if ((insn & 0x7f) === 0x2f) return insn >>> 27 === 2;
-  return (insn & 0x7f) === 0x03 || (insn & 0x7f) === 0x07;
-}
-
-function isStore(insn: number): boolean {
-  if (isCompressed(insn)) return (insn & 1) === 0 && ((insn >>> 15) & 1) === 1 && ((insn >>> 13) & 3) !== 0;
-  const opcode = insn & 0x7f;
-  return opcode === 0x23 || opcode === 0x27 || (opcode === 0x2f && insn >>> 27 !== 2);
-}
-
-/** log2 of the bytes accessed. */
-function accessSize(insn: number, isRv32: boolean): number {
-  if (!isCompressed(insn)) return (insn >>> 12) & 3;
-  const kind = (insn >>> 13) & 3;
-  if (kind === 2) return 2;
-  return kind === 3 && isRv32 ? 2 : 3;
-}
-
-function bits(insn: number, high: number, low: number): number {
-  return (insn >>> low) & ((1 << (high - low + 1)) - 1);
-}
-
-function compressedOffset(insn: number, isWord: boolean): number {
-  if ((insn & 3) === 0) {
-    const common = bits(insn, 12, 10) << 3;
-    return isWord
-      ? (bits(insn, 5, 5) << 6) | common | (bits(insn, 6, 6) << 2)
-      : (bits(insn, 6, 5) << 6) | common;
-  }
-  if (insn >>> 15) {
-    return isWord
-      ? (bits(insn, 8, 7) << 6) | (bits(insn, 12, 9) << 2)
-      : (bits(insn, 9, 7) << 6) | (bits(insn, 12, 10) << 3);
-  }
-  const upper = bits(insn, 12, 12) << 5;
-  return isWord
-    ? (bits(insn, 3, 2) << 6) | upper | (bits(insn, 6, 4) << 2)
-    : (bits(insn, 4, 2) << 6) | upper | (bits(insn, 6, 5) << 3);
+function isStore(word: number): boolean {
+  const opcode = word & 0x7f;
+  return opcode === 0x23 || opcode === 0x27 || (opcode === 0x2f && word >>> 27 !== 2);
 }
 
 /** By rs1 and the immediate; the interface need not give the address where nothing was accessed. */
-function accessAddress({ insn, rs1 }: RvfiInstruction, isRv32: boolean): bigint {
+function accessAddress(word: number, { rs1 }: RvfiInstruction): bigint {
   const base = BigInt(rs1.value);
-  if (isCompressed(insn)) return base + BigInt(compressedOffset(insn, accessSize(insn, isRv32) === 2));
-  const opcode = insn & 0x7f;
+  const opcode = word & 0x7f;
   if (opcode === 0x2f) return base;
-  const offset = opcode === 0x23 || opcode === 0x27 ? ((insn >> 25) << 5) | bits(insn, 11, 7) : insn >> 20;
+  const offset = opcode === 0x23 || opcode === 0x27 ? ((word >> 25) << 5) | field(word, 11, 7) : word >> 20;
   return base + BigInt(offset);
 }
 
 function jumpTarget({ insn, pc, rs1 }: RvfiInstruction): bigint {
   const opcode = insn & 0x7f;
-  if (opcode === 0x63) {
-    const offset =
-      ((insn >> 31) << 12) | (bits(insn, 7, 7) << 11) | (bits(insn, 30, 25) << 5) | (bits(insn, 11, 8) << 1);
-    return BigInt(pc) + BigInt(offset);
-  }
-  if (opcode === 0x6f) {
-    const offset =
-      ((insn >> 31) << 20) |
-      (bits(insn, 19, 12) << 12) |
-      (bits(insn, 20, 20) << 11) |
-      (bits(insn, 30, 21) << 1);
-    return BigInt(pc) + BigInt(offset);
-  }
+  if (opcode === 0x63 || opcode === 0x6f) return BigInt(pc) + BigInt(distanceOf(insn));
   return (BigInt(rs1.value) + BigInt(insn >> 20)) & ~1n;
 }
 
 /** Encodings of loads, stores, branches and jalr that mean nothing. */
 function isUndefined(insn: number, isRv32: boolean): boolean {
   if (isCompressed(insn)) return false;
-  const funct3 = bits(insn, 14, 12);
+  const funct3 = field(insn, 14, 12);
   switch (insn & 0x7f) {
     case 0x03:
       return funct3 === 7 || (isRv32 && (funct3 === 3 || funct3 === 6));
@@ -130,10 +76,12 @@ export function trapCause(one: RvfiInstruction, isRv32: boolean): number {
   if (insn === 0x73) return 8 + one.mode;
   if (insn === 0x0010_0073 || insn === 0x9002) return 3;
   if (isUndefined(insn, isRv32)) return 2;
-  const isAligned = (accessAddress(one, isRv32) & ((1n << BigInt(accessSize(insn, isRv32))) - 1n)) === 0n;
-  if (isLoad(insn)) return isAligned ? 5 : 4;
-  if (isStore(insn)) return isAligned ? 7 : 6;
-  return isBranch(insn) || isJump(insn, isRv32) ? 0 : 2;
+  const word = expanded(insn, isRv32 ? 32 : 64);
+  const bytes = 1n << BigInt(field(word, 13, 12));
+  const isAligned = (accessAddress(word, one) & (bytes - 1n)) === 0n;
+  if (isLoad(word)) return isAligned ? 5 : 4;
+  if (isStore(word)) return isAligned ? 7 : 6;
+  return isBranch(word) || isJump(word) ? 0 : 2;
 }
 
 /** mtval that belongs to that cause. */
@@ -141,7 +89,8 @@ export function trapValue(one: RvfiInstruction, cause: number, isRv32: boolean):
   if (cause === 2) return BigInt(one.insn >>> 0);
   if (cause === 3) return BigInt(one.pc);
   if (cause > 7) return 0n;
-  const address = cause === 0 ? jumpTarget(one) : accessAddress(one, isRv32);
+  const word = expanded(one.insn, isRv32 ? 32 : 64);
+  const address = cause === 0 ? jumpTarget(one) : accessAddress(word, one);
   return BigInt.asUintN(isRv32 ? 32 : 64, address);
 }
 

@@ -1,10 +1,10 @@
 /** Records what a core retires, from its RVFI pins: the same as `sv/uscope_rvfi.sv` does in a simulator. */
+import { expanded, isCompressed } from '../../common/riscv.js';
 import type { Probe, Recorder, Run, Wide } from '../sampling/run.js';
 import { RvfiChecker } from './checker.js';
 import {
   following,
   isBranch,
-  isCompressed,
   isJump,
   masked,
   type RvfiInstruction,
@@ -194,11 +194,12 @@ export class RvfiRecorder implements Recorder {
 
   private effects(slot: number, one: RvfiInstruction): void {
     this.count('committed_insns');
-    if (isBranch(one.insn)) {
+    const word = expanded(one.insn, this.isRv32 ? 32 : 64);
+    if (isBranch(word)) {
       this.count('branches');
       if (this.plan.pins.pc_wdata && one.next !== following(one, this.isRv32)) this.count('branches_taken');
     }
-    if (isJump(one.insn, this.isRv32)) this.count('jumps');
+    if (isJump(word)) this.count('jumps');
     if (one.readMask !== 0) {
       this.count('loads');
       this.event('mem_read', [slot, one.address, one.readMask, masked(one.readData, one.readMask)]);

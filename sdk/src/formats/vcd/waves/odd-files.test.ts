@@ -57,6 +57,14 @@ describe('the kind of a change', () => {
     expect(result.report.filter((row) => row.startsWith('dropped'))).toEqual([]);
   });
 
+  it.each([8, 40])(
+    'that is none of a vector of %i bits is refused, left of its width, too',
+    async (width) => {
+      const digits = `2${'0'.repeat(width)}`;
+      await expect(mixed('wire', width, `b${digits} `)).rejects.toMatchObject({ code: 'CONVERT_FORMAT' });
+    },
+  );
+
   it('that comes too late for a field of bits is counted as that, not as x or z', async () => {
     const result = await mixed(
       'wire',

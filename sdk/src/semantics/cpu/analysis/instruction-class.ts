@@ -1,5 +1,5 @@
 /** What kind of work a RISC-V instruction is, from its machine code. */
-import { COMPRESSED } from '../riscv/compressed.js';
+import { expandHalf } from '../riscv/compressed.js';
 import type { Xlen } from '../riscv/encodings.js';
 import { instructionLength } from '../riscv/isa.js';
 
@@ -93,10 +93,7 @@ export class InstructionClassifier {
   }
 
   private classOfHalf(half: number): number {
-    const row = COMPRESSED.find(
-      ({ match, mask, xlen, accepts }) =>
-        (half & mask) === match && (xlen === 0 || xlen === this.xlen) && accepts(half),
-    );
-    return row ? classOfWord(row.expand(half) >>> 0) : OTHER;
+    const word = expandHalf(half, this.xlen);
+    return word === null ? OTHER : classOfWord(word);
   }
 }

@@ -268,3 +268,18 @@ const QUADRANT_2: readonly CompressedEncoding[] = [
 
 /** Every 16-bit instruction; where several fit, the first counts. */
 export const COMPRESSED: readonly CompressedEncoding[] = [...QUADRANT_0, ...QUADRANT_1, ...QUADRANT_2];
+
+const expansions: Readonly<Record<Xlen, Map<number, number | null>>> = { 32: new Map(), 64: new Map() };
+
+/** The same instruction in 32 bits; null: the half word is none. */
+export function expandHalf(half: number, xlen: Xlen): number | null {
+  const known = expansions[xlen].get(half);
+  if (known !== undefined) return known;
+  const row = COMPRESSED.find(
+    ({ match, mask, xlen: only, accepts }) =>
+      (half & mask) === match && (only === 0 || only === xlen) && accepts(half),
+  );
+  const word = row ? row.expand(half) >>> 0 : null;
+  expansions[xlen].set(half, word);
+  return word;
+}
