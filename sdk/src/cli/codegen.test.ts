@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CliResult, runUscope } from '../../../test/support/run-cli.js';
+import { TEMPLATES } from '../protocols/templates.js';
 
 const vectors = fileURLToPath(new URL('../../../test/vectors/codegen/', import.meta.url));
 const schema = join(vectors, 'core.yaml');
@@ -53,6 +54,49 @@ describe('uscope codegen', () => {
     expect(result).toMatchObject({ status: 2, out: '' });
     expect(result.err).toContain('CLI_USAGE');
     expect(result.err).toContain(message);
+  });
+
+  describe('--tracer', () => {
+    const template = TEMPLATES.cpu;
+    const tracer = async (text: string, ...options: string[]): Promise<CliResult> => {
+      const file = join(directory, 'pipe.yaml');
+      await writeFile(file, text);
+      return run(file, '--tracer', ...options);
+    };
+
+    it('writes a module with a bit for each stage, for the names of the schema', async () => {
+      const { status, out } = await tracer(template, '--sv');
+      expect(status).toBe(0);
+      expect(out).toContain('module pipe_tracer (');
+      expect(out).toContain(
+        '// Bit i is stage i: 0 fetch, 1 decode, 2 execute, 3 writeback.\n    input logic [3:0]  valid,',
+      );
+      expect(out).toContain('uscope_pipeline_new(w, "core0", "", 4)');
+      expect(out).toContain('uscope_storage_id(w, "core0/committed_insns")');
+      const other = template.replaceAll('core0', 'soc').replace('cycles: counter', 'ticks: counter');
+      expect((await tracer(other, '--sv')).out).toContain('st_cycles    = uscope_storage_id(w, "")');
+    });
+
+    it.each([
+      ['a schema without a core', TEMPLATES.tr, 'no scope has the protocol "cpu"'],
+      ['one stage', template.replace(/(fetch),[ \w,]*/g, '$1'), 'core0 has 1 stages; 2 to 8 are possible'],
+      ['no event annotate', template.replace('annotate: {', 'remark: {'), 'core0 has no event "annotate"'],
+      [
+        'too few slots',
+        template.replace('slots: 64', 'slots: 15'),
+        'core0 has no storage "entities" with 16 slots, 4 for each stage',
+      ],
+    ])('refuses %s, and says what helps', async (_, text, message) => {
+      const result = await tracer(text, '--sv');
+      expect(result).toMatchObject({ status: 2, out: '' });
+      expect(result.err).toContain(`CLI_USAGE: --tracer: ${message}; \`uscope schema --template cpu\``);
+    });
+
+    it('is for SystemVerilog', async () => {
+      expect((await tracer(template, '--c')).err).toContain(
+        "option '--tracer' cannot be used with option '--c'",
+      );
+    });
   });
 
   it('says where the schema is wrong', async () => {

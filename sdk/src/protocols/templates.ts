@@ -40,10 +40,10 @@ scopes:
       stage_transition: {entity_id: u32, stage: pipeline_stage}
       # The instruction is squashed. Its CLEAR follows, or is in the same frame. The first flush of an instruction counts.
       flush: {entity_id: u32, reason: flush_reason}
+      # Text about the instruction. Text that begins with the address in hexadecimal is its disassembly.
+      annotate: {entity_id: u32, text: string}
       # A cycle in which the core made no progress, or the instruction entity_id did not.
       stall: {reason: stall_reason}
-      # Text about the instruction. Text that begins with the address in hexadecimal is its disassembly.
-      # annotate: {entity_id: u32, text: string, kind: u8}
       # The instruction dst_id waits for a result of src_id.
       # dependency: {src_id: u32, dst_id: u32, dep_type: dep_type, type: u32}
       # The instruction raised an exception. The last trap of an instruction counts.

@@ -4,17 +4,19 @@ import { basename, extname } from 'node:path';
 import { type Command, Option } from 'commander';
 import { UscopeError } from '../../base/errors.js';
 import { type CodegenLanguage, generateCode } from '../../schema/codegen/index.js';
-import { parseUnboundSchema } from '../../schema/parse.js';
+import { parseSchema, parseUnboundSchema } from '../../schema/parse.js';
 import { schemaFingerprint } from '../../writer/fingerprint.js';
 import { writeFileAtomically } from '../../writer/output/atomic-file.js';
 import { io } from '../common/io.js';
 import { readSchemaFile } from '../common/schema-file.js';
+import { tracerText } from '../common/tracer-text.js';
 
 type CodegenOptions = { readonly [language in CodegenLanguage]?: boolean } & {
   readonly output?: string;
   readonly force?: boolean;
   readonly name?: string;
   readonly qualified?: boolean;
+  readonly tracer?: boolean;
 };
 
 const LANGUAGES: Readonly<Record<CodegenLanguage, string>> = {
@@ -48,20 +50,29 @@ export function register(command: Command): void {
       "what packages, classes and C names are called after; default the schema file's name",
     )
     .option('--qualified', 'scope paths in all names, not only in those that several scopes define')
+    .addOption(
+      new Option(
+        '--tracer',
+        'with --sv: not the package, but a tracer of an in-order core to begin with',
+      ).conflicts(languages.filter((language) => language !== 'sv')),
+    )
     .action(generate);
 }
 
 async function generate(file: string, options: CodegenOptions): Promise<void> {
   const language = (Object.keys(LANGUAGES) as CodegenLanguage[]).find((key) => options[key]);
   if (!language) throw new UscopeError('CLI_USAGE', 'no language; give one of --sv, --c, --cpp, --py, --ts');
-  const schema = parseUnboundSchema(readSchemaFile(file), { file });
-  const code = generateCode(language, {
-    schema,
-    fingerprint: schemaFingerprint(schema.schema),
-    name: nameOf(file, options.name),
-    source: basename(file),
-    qualified: options.qualified,
-  });
+  const text = readSchemaFile(file);
+  const schema = parseUnboundSchema(text, { file });
+  const names = { name: nameOf(file, options.name), source: basename(file) };
+  const code = options.tracer
+    ? tracerText(parseSchema(text, { file }), names.name, names.source)
+    : generateCode(language, {
+        schema,
+        fingerprint: schemaFingerprint(schema.schema),
+        ...names,
+        qualified: options.qualified,
+      });
   if (options.output === undefined) io.out(code);
   else {
     const force = options.force || (await isGenerated(options.output));
