@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { OPTIONAL } from '../sdk/src/formats/vcd/rvfi/plan.js';
 import { parseSchema } from '../sdk/src/schema/index.js';
 import { FINDING_KINDS } from '../sdk/src/tools/doctor/finding.js';
 import { contracts, protocolFiles } from './protocols.mjs';
@@ -118,6 +119,39 @@ it('the module for RVFI looks up parts of the contract', () => {
   ];
   expect(names.length).toBeGreaterThan(10);
   for (const [, kind, name] of names) expect(kind === 'storage' ? storages : events).toHaveProperty(name!);
+});
+
+describe('the pins of the RISC-V Formal Interface', () => {
+  /** Bits of a pin for each channel, as the module writes them. */
+  const BITS = new Map([
+    [0, 'XLEN'],
+    [-1, 'XLEN/8'],
+    [1, ''],
+  ]);
+  const widthOf = (bits: number): string =>
+    ['NRET', BITS.get(bits) ?? bits].filter((one) => one !== '').join('*');
+  const known = new Map<string, string>([
+    ['valid', widthOf(1)],
+    ['insn', 'NRET*ILEN'],
+    ['pc_rdata', widthOf(0)],
+    ...Object.entries(OPTIONAL).map(([pin, bits]) => [pin, widthOf(bits)] as const),
+  ]);
+
+  it('are those of waveforms in the module for SystemVerilog', () => {
+    const ports = read('sv/uscope_rvfi.sv').matchAll(/input logic \[(\S+)-1:0\] +rvfi_(\w+)/g);
+    expect(Object.fromEntries([...ports].map(([, width, pin]) => [pin, width]))).toEqual(
+      Object.fromEntries(known),
+    );
+  });
+
+  it('are known to the recorder in Python', () => {
+    const [, list] = /^_PORTS = \(\n([\s\S]*?)^\)/m.exec(
+      read('cocotb-adapter/src/cocotbext/uscope/rvfi.py'),
+    )!;
+    const pins = [...list!.matchAll(/"(\w+)"/g)].map(([, pin]) => pin!);
+    expect(pins.length).toBeGreaterThan(10);
+    expect(pins.filter((pin) => !known.has(pin))).toEqual([]);
+  });
 });
 
 const TYPES = ['', 'u8', 'u16', 'u32', 'u64', 'i8', 'i16', 'i32', 'i64', 'bool', 'string', 'label'];

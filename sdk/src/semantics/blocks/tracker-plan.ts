@@ -1,5 +1,6 @@
 /** What the compiled tracker knows of a core: `struct tracker_plan`, but for its addresses. */
 import { FieldType, fieldSize, packedSize } from '../../format/types.js';
+import type { CPU } from '../../protocols/index.js';
 import type { Trace } from '../../reader/index.js';
 import { controlEventOf } from '../../schema/control.js';
 import type { CoreEntities, CoreEventName, CpuCore } from '../cpu/cores.js';
@@ -10,11 +11,16 @@ export const UNKNOWN_PERIOD_PS = 1_000_000_000_000n;
 
 const NO_FIELD = 0xffff_ffff;
 
+/** A field of the contract of an event that is followed. */
+type FollowedField = {
+  [Name in CoreEventName]: keyof (typeof CPU.events)[Name]['fields'];
+}[CoreEventName];
+
 /** What each event is about: its kind, and the fields in the order in which the compiled code wants them. The first ones must exist. */
 const EVENTS: readonly {
   readonly name: CoreEventName;
   readonly kind: number;
-  readonly fields: readonly string[];
+  readonly fields: readonly FollowedField[];
   readonly required: number;
 }[] = [
   { name: 'stage_transition', kind: EventKind.STAGE, fields: ['entity_id', 'stage'], required: 2 },
