@@ -115,8 +115,7 @@ const WRONG: readonly (readonly [what: string, schema: string, texts: readonly s
     'a dependency with other names',
     core(['dependency: {producer: u32, consumer: u32}']),
     [
-      'PROTOCOL_FIELD: the event "core0/dependency" lacks the field "src_id", so it is not read: no arrows between instructions, and no chain of what waited for what',
-      'PROTOCOL_FIELD: the event "core0/dependency" lacks the field "dst_id", so it is not read: no arrows between instructions, and no chain of what waited for what',
+      'PROTOCOL_FIELD: the event "core0/dependency" lacks the fields "src_id" and "dst_id", so it is not read: no arrows between instructions, and no chain of what waited for what',
     ],
   ],
   [
@@ -195,6 +194,29 @@ const WRONG: readonly (readonly [what: string, schema: string, texts: readonly s
     ],
   ],
   [
+    'reasons and handoffs that are texts, under names of their own',
+    schemaOf(
+      'noc',
+      [STORE],
+      [
+        'stage_transition: {txn_id: u32, stage: stage}',
+        'retry: {txn_id: u32, why: string}',
+        'txn_handoff: {here: u32, there: string}',
+      ],
+    ),
+    [
+      'PROTOCOL_TYPE: the field "why" of the event "core0/retry" is string, and the protocol "noc" has an enum, so the field is not read: retries have no reason',
+      'PROTOCOL_TYPE: the field "there" of the event "core0/txn_handoff" is string, and the protocol "noc" has u32, so the event is not read: a transaction cannot be followed from one scope to the next',
+    ],
+  ],
+  [
+    'a handoff to nobody',
+    schemaOf('noc', [STORE], ['stage_transition: {txn_id: u32, stage: stage}', 'txn_handoff: {from: u32}']),
+    [
+      'PROTOCOL_FIELD: the event "core0/txn_handoff" lacks the field "to", so it is not read: a transaction cannot be followed from one scope to the next',
+    ],
+  ],
+  [
     'transactions whose begin has another order',
     TEMPLATES.tr.replace(
       '{tx: u64, stream: u64, generator: u64, t: u64}',
@@ -263,10 +285,11 @@ describe('what a schema contradicts is not shown as if it were known', () => {
     const text = schemaOf(
       'noc',
       [STORE.replace('addr: u64', 'addr: string')],
-      ['retry: {reason: reason}', 'timeout: {txn_id: u32}'],
+      ['retry: {reason: reason}', 'timeout: {txn_id: u32}', 'beat: {txn_id: u32, n: string}'],
     );
     const [network] = findNetworks(described(text) as never);
-    expect([...network!.events.keys()]).toEqual(['timeout']);
+    expect([...network!.events.keys()]).toEqual(['beat', 'timeout']);
+    expect([...network!.events.get('beat')!.fields.keys()]).toEqual(['txn_id']);
     expect(network!.transactions).toMatchObject({ addrField: -1, idField: 0 });
   });
 });
@@ -283,8 +306,7 @@ describe('contradicts no protocol:', () => {
 
   /** Traces of the first release keep what its schemas said. */
   const OLD = [
-    'the event "core${core}/dependency" lacks the field "src_id"',
-    'the event "core${core}/dependency" lacks the field "dst_id"',
+    'the event "core${core}/dependency" lacks the fields "src_id" and "dst_id"',
     'the event "noc0/beat" lacks the field "txn_id"',
   ];
 

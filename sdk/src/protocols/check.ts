@@ -13,7 +13,7 @@ import {
   scopePath,
 } from '../format/types.js';
 import { CPU, NOC, TR } from './definitions.js';
-import { fieldNamed, fitOf, hasExactly, hasKind, isReadable, typeName } from './fit.js';
+import { fieldFor, fieldNamed, fitOf, hasExactly, hasKind, isReadable, typeName } from './fit.js';
 import { membersOf, ownFirst } from './members.js';
 import type { EventContract, FieldContract, Protocol, StorageContract } from './model.js';
 
@@ -184,30 +184,31 @@ class ScopeCheck {
   }
 
   private fields(part: Part, def: StorageDef | EventDef, contract: StorageContract | EventContract): void {
-    for (const [name, field] of Object.entries(contract.fields)) {
-      if (field.byPosition || fieldNamed(def.fields, name)) continue;
-      if (field.presence === 'required')
-        this.say(
-          'PROTOCOL_FIELD',
-          `the ${part} "${this.nameOf(def)}" lacks the field "${name}", so it is not read${so(contract)}`,
-        );
-      else if (field.presence === 'expected' && isReadable(def, contract))
-        this.say(
-          'PROTOCOL_MISSING',
-          `the ${part} "${this.nameOf(def)}" lacks the field "${name}": ${field.without}`,
-        );
+    const absent = Object.entries(contract.fields).filter(([name]) => !fieldFor(def.fields, name, contract));
+    const required = absent
+      .filter(([, { presence }]) => presence === 'required')
+      .map(([name]) => `"${name}"`);
+    if (required.length > 0) {
+      const lacks = `${required.length > 1 ? 'fields' : 'field'} ${required.join(' and ')}`;
+      const detail = `the ${part} "${this.nameOf(def)}" lacks the ${lacks}, so it is not read${so(contract)}`;
+      this.say('PROTOCOL_FIELD', detail);
+    }
+    for (const [name, { presence, without }] of isReadable(def, contract) ? absent : []) {
+      if (presence !== 'expected') continue;
+      const detail = `the ${part} "${this.nameOf(def)}" lacks the field "${name}": ${without}`;
+      this.say('PROTOCOL_MISSING', detail);
     }
     this.types(part, def, contract);
   }
 
   private types(part: Part, def: StorageDef | EventDef, contract: EventContract): void {
     for (const [name, wanted] of Object.entries(contract.fields)) {
-      const field = wanted.byPosition ? undefined : fieldNamed(def.fields, name);
+      const field = fieldFor(def.fields, name, contract);
       const fit = field && fitOf(field.type, wanted.type);
       if (!field || fit === 'fits') continue;
       const consequence =
         fit === 'loose' ? '; some values have no meaning there' : unread(part, wanted, contract);
-      const detail = `the field "${name}" of the ${part} "${this.nameOf(def)}" is ${typeName(field.type)}, and the protocol "${this.protocol.protocol}" has ${wordOf(wanted.type)}${consequence}`;
+      const detail = `the field "${field.name}" of the ${part} "${this.nameOf(def)}" is ${typeName(field.type)}, and the protocol "${this.protocol.protocol}" has ${wordOf(wanted.type)}${consequence}`;
       this.say('PROTOCOL_TYPE', detail);
     }
   }

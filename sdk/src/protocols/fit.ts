@@ -55,23 +55,39 @@ export function fieldNamed(fields: readonly FieldDef[], name: string): FieldDef 
   return fields.find((field) => field.name === name || field.name.startsWith(`${name}.bits`));
 }
 
-/** Fields of the contract that the definition lacks or has with a type that is not read. */
-function isUnread(fields: readonly FieldDef[], name: string, wanted: ContractType): boolean {
-  const field = fieldNamed(fields, name);
-  return field === undefined || fitOf(field.type, wanted) === 'wrong';
+/** As many free names as the contract has come before it: the field at that place, among those that the contract does not name. */
+export function fieldAt(
+  fields: readonly FieldDef[],
+  name: string,
+  { fields: wanted }: EventContract,
+): FieldDef | undefined {
+  const free = Object.keys(wanted).filter((one) => wanted[one]?.byPosition);
+  const others = fields.filter((field) => wanted[field.name] === undefined || wanted[field.name]?.byPosition);
+  return others[free.indexOf(name)];
+}
+
+/** Where the contract leaves the name free, the place counts. */
+export function fieldFor(
+  fields: readonly FieldDef[],
+  name: string,
+  contract: EventContract,
+): FieldDef | undefined {
+  return contract.fields[name]?.byPosition ? fieldAt(fields, name, contract) : fieldNamed(fields, name);
 }
 
 /** Tools read it: it has all fields that it needs. */
 export function isReadable({ fields }: EventDef | StorageDef, contract: EventContract): boolean {
-  return Object.entries(contract.fields).every(
-    ([name, { presence, type, byPosition }]) =>
-      presence !== 'required' || byPosition === true || !isUnread(fields, name, type),
-  );
+  return Object.entries(contract.fields).every(([name, { presence, type }]) => {
+    if (presence !== 'required') return true;
+    const field = fieldFor(fields, name, contract);
+    return field !== undefined && fitOf(field.type, type) !== 'wrong';
+  });
 }
 
 /** Index of a field that may be read; -1: there is none. */
 export function readableField(fields: readonly FieldDef[], name: string, contract: EventContract): number {
-  const wanted = contract.fields[name]?.type;
+  const free = Object.keys(contract.fields).find((one) => fieldAt(fields, one, contract)?.name === name);
+  const wanted = contract.fields[free ?? name]?.type;
   return fields.findIndex(
     (field) => field.name === name && (!wanted || fitOf(field.type, wanted) !== 'wrong'),
   );
