@@ -55,7 +55,7 @@ export function fieldNamed(fields: readonly FieldDef[], name: string): FieldDef 
   return fields.find((field) => field.name === name || field.name.startsWith(`${name}.bits`));
 }
 
-/** As many free names as the contract has come before it: the field at that place, among those that the contract does not name. */
+/** The field whose name is free: counted among those that the contract does not name. */
 export function fieldAt(
   fields: readonly FieldDef[],
   name: string,
@@ -66,7 +66,7 @@ export function fieldAt(
   return others[free.indexOf(name)];
 }
 
-/** Where the contract leaves the name free, the place counts. */
+/** The field by its name, or by its place when the contract leaves the name free. */
 export function fieldFor(
   fields: readonly FieldDef[],
   name: string,
@@ -84,13 +84,14 @@ export function isReadable({ fields }: EventDef | StorageDef, contract: EventCon
   });
 }
 
-/** Index of a field that may be read; -1: there is none. */
-export function readableField(fields: readonly FieldDef[], name: string, contract: EventContract): number {
-  const free = Object.keys(contract.fields).find((one) => fieldAt(fields, one, contract)?.name === name);
-  const wanted = contract.fields[free ?? name]?.type;
-  return fields.findIndex(
-    (field) => field.name === name && (!wanted || fitOf(field.type, wanted) !== 'wrong'),
-  );
+/** Fields of another type than the contract's, so that tools do not read them. */
+export function unreadFields(fields: readonly FieldDef[], contract: EventContract): ReadonlySet<FieldDef> {
+  const unread = new Set<FieldDef>();
+  for (const [name, { type }] of Object.entries(contract.fields)) {
+    const field = fieldFor(fields, name, contract);
+    if (field && fitOf(field.type, type) === 'wrong') unread.add(field);
+  }
+  return unread;
 }
 
 /** The fields of the contract and no others, in its order and of its sizes. */

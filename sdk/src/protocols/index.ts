@@ -7,7 +7,7 @@ export {
   type ProtocolFinding,
 } from './check.js';
 export { CPU, NOC, TR } from './definitions.js';
-export { hasExactly, isReadable, readableField } from './fit.js';
+export { hasExactly, isReadable, unreadFields } from './fit.js';
 export { membersOf, ownFirst } from './members.js';
 export type { EventContract, FieldContract, Protocol, StorageContract } from './model.js';
 export { fieldsOf } from './shapes.js';

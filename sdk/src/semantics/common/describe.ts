@@ -1,6 +1,6 @@
 /** What the protocols share: where the fields of an event lie, and the names of stages. */
 import { type ClockDef, type EnumDef, type EventDef, FieldType, type Schema } from '../../format/types.js';
-import { type EventContract, isReadable, readableField } from '../../protocols/index.js';
+import { type EventContract, isReadable, unreadFields } from '../../protocols/index.js';
 import { payloadLayout } from '../../reader/payload.js';
 
 /** What descriptions are derived from: a trace, or what a writer knows before there is one. */
@@ -37,9 +37,10 @@ export function describeEvent(
   const def = events.find((event) => event.name === name);
   if (!def || !isReadable(def, contract)) return null;
   const { offsets } = payloadLayout(def.fields);
+  const unread = unreadFields(def.fields, contract);
   const fields = new Map(
     def.fields.flatMap((field, index) => {
-      if (readableField(def.fields, field.name, contract) < 0) return [];
+      if (unread.has(field)) return [];
       const labels = field.type === FieldType.ENUM ? (schema.enums[field.enumId] ?? null) : null;
       return [[field.name, { offset: offsets[index] ?? 0, type: field.type, labels }] as const];
     }),

@@ -10,7 +10,7 @@ import {
   type StorageDef,
   scopePath,
 } from '../../format/types.js';
-import { CPU, isReadable, membersOf, ownFirst, readableField } from '../../protocols/index.js';
+import { CPU, isReadable, membersOf, ownFirst, unreadFields } from '../../protocols/index.js';
 import {
   type Described,
   describeEvent,
@@ -192,7 +192,9 @@ function noStageOf(
 
 function describeEntities(def: StorageDef): CoreEntities | null {
   if ((def.flags & SF_SPARSE) === 0) return null;
-  const index = (name: string): number => readableField(def.fields, name, CPU.storages.entities);
+  const unread = unreadFields(def.fields, CPU.storages.entities);
+  const index = (name: string): number =>
+    def.fields.findIndex((field) => field.name === name && !unread.has(field));
   return {
     def,
     idField: index('entity_id'),

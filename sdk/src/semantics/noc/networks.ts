@@ -11,7 +11,7 @@ import {
   type StorageDef,
   scopePath,
 } from '../../format/types.js';
-import { isReadable, membersOf, NOC, ownFirst, readableField } from '../../protocols/index.js';
+import { isReadable, membersOf, NOC, ownFirst, unreadFields } from '../../protocols/index.js';
 import type { Trace } from '../../reader/index.js';
 import {
   describeEvent,
@@ -136,7 +136,9 @@ function stageList(trace: Trace, path: string, protocol: string | null): string 
 function describeCatalog(schema: Schema, storages: readonly StorageDef[]): NocTransactions | null {
   const def = storages.find((storage) => storage.name === CATALOG_NAME);
   if (!def || (def.flags & SF_SPARSE) === 0) return null;
-  const index = (name: string): number => readableField(def.fields, name, NOC.storages.transactions);
+  const unread = unreadFields(def.fields, NOC.storages.transactions);
+  const index = (name: string): number =>
+    def.fields.findIndex((field) => field.name === name && !unread.has(field));
   const opcode = def.fields[index('opcode')];
   const labels = opcode?.type === FieldType.ENUM ? schema.enums[opcode.enumId] : undefined;
   return {
