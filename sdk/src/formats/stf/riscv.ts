@@ -1,5 +1,5 @@
 /** Which RISC-V instructions may go elsewhere than to the next one, and where to as far as their bits say it. */
-import type { Xlen } from '../../semantics/cpu/riscv/index.js';
+import type { Xlen } from '../../semantics/cpu/riscv/encodings.js';
 import { distanceOf, expanded, isCompressed } from '../common/riscv.js';
 import { StfIem } from './types.js';
 
