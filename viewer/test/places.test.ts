@@ -97,7 +97,10 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
 
   /** The panel of places, which makes the picture narrower. */
   const withPanel = async (): Promise<void> => {
-    if (!(await page.locator('.places').isVisible())) await press(page, 'Shift+L');
+    if (await page.locator('.places').isVisible()) return;
+    await page.keyboard.press('Shift+L');
+    await page.locator('.places').waitFor();
+    await settled(page);
   };
 
   describe('cursors', () => {
