@@ -95,6 +95,14 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
     await expect.poll(() => cyclesOf(page)).toEqual([1004, 1010]);
   };
 
+  /** The panel of places, which makes the picture narrower. */
+  const withPanel = async (): Promise<void> => {
+    if (await page.locator('.places').isVisible()) return;
+    await page.keyboard.press('Shift+L');
+    await page.locator('.places').waitFor();
+    await settled(page);
+  };
+
   describe('cursors', () => {
     it('are added at the pointer and in the middle, drawn, reached, moved, removed, and all of it is undone', async () => {
       await begin();
@@ -252,6 +260,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
   describe('the address', () => {
     it('gives the same pixels again: view, panels, settings, cursors, range, bookmarks', async () => {
       await withCursors();
+      await withPanel();
       await run(page, { do: 'view', view: { ...view, scale: 17.3, x: 995.7 }, selected: TOP_ROW + 5 });
       await page.keyboard.press('Shift+M');
       await page.keyboard.press('c');
@@ -319,6 +328,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
 
   describe('without a mouse', () => {
     it('every action is in the palette with its key', async () => {
+      await withPanel();
       await page.keyboard.press('F1');
       await page.locator('#palette-list [role="option"]').first().waitFor();
       const titles = await page.locator('#palette-list [role="option"] span:first-child').allTextContents();
@@ -391,6 +401,7 @@ describe.skipIf(lacks('Chromium', chromiumPath))('places in the viewer', () => {
     });
 
     it('a dialog keeps the focus and gives it back; a key is changed in it, with what it collides with', async () => {
+      await withPanel();
       await page.locator('button[aria-label="keys"]').focus();
       await page.keyboard.press('Enter');
       await page.waitForSelector('[role="dialog"]');
