@@ -93,11 +93,15 @@ export function protocolSection(contract) {
           says,
         ]),
       ],
+      RESERVED,
     ),
     '',
   ].join('\n');
 }
 
+/** What the page says before the reserved names. */
+const RESERVED =
+  'No tool gives these names a meaning yet. They are kept, with these shapes, so that traces of today will be understood: what has such a name is recorded, and shown like any other field or event.';
 const code = (/** @type {string} */ text) => `\`${text}\``;
 const labelsText = (/** @type {any} */ labels) =>
   (Array.isArray(labels) ? labels : Object.entries(labels).map(([name, value]) => `${name} = ${value}`))
@@ -132,10 +136,11 @@ function fieldRow([name, { type, unit, presence, origin, byPosition, says, witho
 const mark = (/** @type {string | undefined} */ presence) => (presence ? ` *${presence}*` : '');
 
 /** @param {string} protocol @param {string} title @param {string[]} heads @param {(string | undefined)[][]} rows */
-function table(protocol, title, heads, rows) {
+function table(protocol, title, heads, rows, intro = '') {
   if (rows.length === 0) return [];
   return [
     `### ${title} of ${code(protocol)}\n`,
+    ...(intro === '' ? [] : [`${intro}\n`]),
     `| ${heads.join(' | ')} |`,
     `|${heads.map(() => '---').join('|')}|`,
     ...rows.map((cells) => `| ${cells.map((cell) => (cell ?? '').replaceAll('|', '\\|')).join(' | ')} |`),
