@@ -165,6 +165,8 @@ describe.skipIf(lacks('Chromium', chromiumPath))('beside the picture', () => {
       if (!(await field().isVisible())) await page.keyboard.press('Control+f');
       await field().fill('');
       await page.keyboard.type('sta');
+      // Without a completion Tab goes to the next button.
+      await page.waitForSelector('.completions code');
       await page.keyboard.press('Tab');
       await expect.poll(() => field().inputValue()).toBe('stall:');
       await expect
