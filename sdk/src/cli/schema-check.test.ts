@@ -73,6 +73,18 @@ describe('uscope schema --check', () => {
     expect(out).toContain('lacking.yaml: nothing contradicts its protocols\n');
   });
 
+  it('says that no scope claims a protocol, and that more may be wrong than it prints', async () => {
+    const plain = join(directory, 'plain.yaml');
+    writeFileSync(plain, 'uscope: 1\nclocks: {clk: 1 ns}\nstorages: {n: counter}\n');
+    const { status, out } = await runUscope(['schema', '--check', plain]);
+    expect([status, out]).toEqual([0, `${plain}: no scope claims a protocol\n`]);
+    const many = join(directory, 'many.yaml');
+    const scopes = Array.from({ length: 60 }, (_, i) => `c${i}: {protocol: cpu, clock: clk}`).join(', ');
+    writeFileSync(many, `uscope: 1\nclocks: {clk: 1 ns}\nscopes: {${scopes}}\n`);
+    const { out: first } = await runUscope(['schema', '--check', many]);
+    expect(first).toContain('\nthese are the first 100; there may be more\n');
+  });
+
   it('says what is wrong with a file that is not a schema, and with none', async () => {
     const broken = join(directory, 'broken.yaml');
     writeFileSync(broken, 'uscope: 1\nscopes: 3\n');

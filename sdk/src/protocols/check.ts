@@ -38,7 +38,7 @@ export const isContradiction = ({ code }: ProtocolFinding): boolean => code !== 
 export const findingText = ({ code, detail }: ProtocolFinding): string => `${code}: ${detail}`;
 
 /** Most findings of a schema: a hostile one may have thousands, with names of thousands of letters. */
-const MAX_FINDINGS = 100;
+export const MAX_FINDINGS = 100;
 const MAX_LETTERS = 200;
 
 const clipped = (name: string): string =>

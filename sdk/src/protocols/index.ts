@@ -3,6 +3,7 @@ export {
   checkProtocol,
   findingText,
   isContradiction,
+  MAX_FINDINGS,
   type ProtocolCode,
   type ProtocolFinding,
 } from './check.js';

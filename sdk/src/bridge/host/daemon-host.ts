@@ -172,6 +172,8 @@ function warnOf(schema: Schema, warned: Set<string>): void {
     if (warned.has(text) || warned.size >= MAX_WARNINGS) continue;
     warned.add(text);
     printLine(`warning: ${text}`);
+    if (warned.size === MAX_WARNINGS)
+      printLine('warning: further ones about schemas are left out; uscope schema --check FILE prints them');
   }
 }
 
